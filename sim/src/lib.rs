@@ -1,0 +1,17 @@
+//! Engine-free rules of movement and time for server-authoritative games.
+//!
+//! Everything here is a pure function of its arguments: no sockets, no threads, no wall clock, no
+//! entropy. Space is `f32` in studs, Y up by default; time at the edges is `f64` seconds and inside
+//! an integer number of units of 1/61,440 s ([`SimTime`], [`SimSpan`]).
+
+pub mod bytes;
+pub mod collision;
+pub mod module;
+pub mod motor;
+mod sequence;
+mod tick;
+mod time;
+
+pub use sequence::Sequence;
+pub use tick::Tick;
+pub use time::{SimSpan, SimTime};
