@@ -9,6 +9,8 @@ pub mod collision;
 pub mod module;
 pub mod motor;
 mod sequence;
+pub mod simulation;
+pub mod stock;
 mod tick;
 mod time;
 

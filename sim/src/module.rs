@@ -60,8 +60,9 @@ pub trait SimulationModule: Send + Sync {
     /// State of a character that has just been created.
     fn initial(&self) -> CustomState;
 
-    /// Adjusts the settings for one frame before its motor ticks, e.g. a faster walk while sprinting.
-    fn prepare(&self, custom: &CustomState, frame: &InputFrame, settings: &mut MotorSettings);
+    /// Adjusts the settings for one frame before its motor ticks, e.g. a faster walk while sprinting. What must end in
+    /// the middle of a frame is given to the motor as a [`Drive`](crate::motor::Drive), which counts motor ticks.
+    fn prepare(&self, state: &ModuleState, frame: &InputFrame, settings: &mut MotorSettings);
 
     /// Runs once after a frame's motor ticks and returns what replaces the character's state.
     fn step(&self, step: &ModuleStep<'_>) -> ModuleState;

@@ -1,11 +1,13 @@
 //! The local character motor (S-10 to S-12a).
 
 mod frame;
+mod run;
 mod settings;
 mod snapshot;
 
 pub use frame::{ControllerBytes, InputFrame};
-pub use settings::MotorSettings;
+pub use run::run_frame;
+pub use settings::{Drive, MotorSettings};
 pub use snapshot::{CharacterState, GroundContact, MotorSnapshot};
 
 /// What the motor did in one frame.

@@ -31,8 +31,22 @@ pub struct MotorSettings {
     pub jump_buffer: f32,
     /// Steepest walkable slope in radians, inclusive, default 50°.
     pub slope_limit: f32,
-    /// Highest ledge walked up or down without a jump, studs, default 1.1.
+    /// Highest ledge walked up or down without a jump, studs, default 1.1. The rounding of the capsule's foot climbs
+    /// ledges below about a third of its radius in any case.
     pub step_height: f32,
+    /// Fastest turn towards the direction of movement in radians/s, default 12.
+    pub turn_speed: f32,
+    /// Velocity a simulation module holds for the first motor ticks of the frame, default none.
+    pub drive: Option<Drive>,
+}
+
+/// A horizontal velocity held for a number of motor ticks, e.g. a dash.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drive {
+    /// Velocity in studs/s; its part along up is ignored. It replaces what input, friction and air control would do.
+    pub velocity: Vec3,
+    /// Motor ticks left, those of later frames included. With the last one, speed falls to `walk_speed` at most.
+    pub ticks: u32,
 }
 
 impl Default for MotorSettings {
@@ -53,6 +67,8 @@ impl Default for MotorSettings {
             jump_buffer: 0.0,
             slope_limit: 50.0 * (std::f32::consts::PI / 180.0),
             step_height: 1.1,
+            turn_speed: 12.0,
+            drive: None,
         }
     }
 }
