@@ -1,0 +1,5 @@
+//! A bad network to order: seeded, in virtual time.
+
+mod link;
+
+pub use link::{Link, LinkConfig, LinkStats};
