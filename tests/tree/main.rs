@@ -1,0 +1,8 @@
+//! Checks of the tree itself: what may depend on what, how large a file may grow, whether documents point at what exists.
+
+mod documents;
+mod functions;
+mod layering;
+mod licences;
+mod sizes;
+mod source;
