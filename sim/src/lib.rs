@@ -4,16 +4,23 @@
 //! entropy. Space is `f32` in studs, Y up by default; time at the edges is `f64` seconds and inside
 //! an integer number of units of 1/61,440 s ([`SimTime`], [`SimSpan`]).
 
+mod angle;
 pub mod bytes;
+pub mod client;
+pub mod clock;
 pub mod collision;
 pub mod module;
 pub mod motor;
+pub mod report;
 mod sequence;
 pub mod simulation;
 pub mod stock;
 mod tick;
 mod time;
+pub mod timeline;
+pub mod tracks;
 
+pub use angle::wrap_angle;
 pub use sequence::Sequence;
 pub use tick::Tick;
 pub use time::{SimSpan, SimTime};
