@@ -145,8 +145,9 @@ mod tests {
             prop_assert_eq!(InputFrame::from_wire(snapped.to_wire(), snapped.controller), snapped);
             prop_assert_eq!(snapped.to_wire().flags, flags);
             prop_assert!(snapped.direction.length_squared() <= 1.0 + 1e-6);
-            let limited = if frame.direction.is_finite() { frame.direction.clamp_length_max(1.0) } else { Vec3::ZERO };
-            if limited.is_finite() {
+            // Squares of larger numbers overflow in the naive model.
+            if frame.direction.is_finite() && frame.direction.abs().max_element() < 1e18 {
+                let limited = frame.direction.clamp_length_max(1.0);
                 prop_assert!(snapped.direction.distance(limited) < 0.014, "{} {}", snapped.direction, limited);
             }
         }
