@@ -11,6 +11,8 @@ pub mod clock;
 pub mod collision;
 pub mod module;
 pub mod motor;
+#[cfg(feature = "physics")]
+pub mod physics;
 pub mod report;
 mod sequence;
 pub mod simulation;

@@ -1,4 +1,5 @@
 //! Reference vectors of the remote timeline and of the tracks.
+#![allow(clippy::unwrap_used, reason = "a failure in test code is a failed test")]
 
 mod vectors;
 

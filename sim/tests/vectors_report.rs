@@ -1,4 +1,5 @@
 //! Reference vectors of the movement budget and of the correction smoother.
+#![allow(clippy::unwrap_used, reason = "a failure in test code is a failed test")]
 
 mod vectors;
 
