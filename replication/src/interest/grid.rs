@@ -1,0 +1,282 @@
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use glam::Vec3;
+
+use super::{InterestSettings, Origin, Viewer, VisibleSet};
+use crate::ids::{Slot, SlotSet};
+use crate::instance::Audience;
+
+/// How much farther than it enters a subject must be to leave.
+const LEAVE_SHARE: f32 = 1.1;
+
+/// Where every subject of motion is, in square columns of space kept incrementally.
+///
+/// Columns run along the up axis. A query reads the subjects of the columns it touches and nothing else.
+#[derive(Clone, Debug)]
+pub struct InterestGrid {
+    cell: f32,
+    axes: [usize; 2],
+    settings: InterestSettings,
+    buckets: Vec<Vec<Entry>>,
+    /// Buckets without subjects, kept for the next column.
+    free: Vec<u32>,
+    by_column: HashMap<u64, u32, BuildHasherDefault<ColumnHasher>>,
+    places: Vec<Place>,
+    audiences: Vec<Audience>,
+    members: SlotSet,
+    restricted: SlotSet,
+    always: SlotSet,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    position: Vec3,
+    index: u32,
+}
+
+/// Where a subject's entry is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    column: u64,
+    bucket: u32,
+    at: u32,
+}
+
+/// Columns are numbers already: one multiplication spreads them.
+#[derive(Clone, Copy, Debug, Default)]
+struct ColumnHasher(u64);
+
+impl Hasher for ColumnHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+
+    fn write_u64(&mut self, column: u64) {
+        let mixed = (self.0 ^ column).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ mixed >> 32;
+    }
+}
+
+impl InterestGrid {
+    /// An empty grid of square columns `cell` studs wide (default 64, at least 1) along the axis nearest to `up`.
+    #[must_use]
+    pub fn new(cell: f32, up: Vec3, settings: InterestSettings) -> Self {
+        let steep = up.abs();
+        let axes = if steep.x > steep.y && steep.x > steep.z {
+            [1, 2]
+        } else if steep.z > steep.y {
+            [0, 1]
+        } else {
+            [0, 2]
+        };
+        Self {
+            cell: if cell.is_finite() { cell.max(1.0) } else { 64.0 },
+            axes,
+            settings,
+            buckets: Vec::new(),
+            free: Vec::new(),
+            by_column: HashMap::default(),
+            places: Vec::new(),
+            audiences: Vec::new(),
+            members: SlotSet::new(),
+            restricted: SlotSet::new(),
+            always: SlotSet::new(),
+        }
+    }
+
+    /// The place's radii.
+    #[must_use]
+    pub fn settings(&self) -> &InterestSettings {
+        &self.settings
+    }
+
+    /// Replaces the place's radii, as a server sheds load with smaller ones (T-3).
+    pub fn set_settings(&mut self, settings: InterestSettings) {
+        self.settings = settings;
+    }
+
+    /// Subjects held.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether no subject is held.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Adds a subject, or replaces the one in its slot.
+    pub fn insert(&mut self, slot: Slot, position: Vec3, audience: Audience) {
+        self.remove(slot);
+        let index = slot.index();
+        if index >= self.places.len() {
+            self.places.resize(index + 1, Place::default());
+            self.audiences.resize(index + 1, Audience::Shared);
+        }
+        self.members.insert(index);
+        self.put(index, position);
+        self.set_audience(slot, audience);
+    }
+
+    /// Moves a subject; within its column that is one store. Unknown slots are ignored.
+    #[inline]
+    pub fn move_to(&mut self, slot: Slot, position: Vec3) {
+        let index = slot.index();
+        if !self.members.contains(index) {
+            return;
+        }
+        let place = self.places[index];
+        if self.column(position) == place.column {
+            self.buckets[place.bucket as usize][place.at as usize].position = position;
+        } else {
+            self.take(index);
+            self.put(index, position);
+        }
+    }
+
+    /// Changes who may know of a subject. Unknown slots are ignored.
+    pub fn set_audience(&mut self, slot: Slot, audience: Audience) {
+        let index = slot.index();
+        if self.members.contains(index) {
+            self.audiences[index] = audience;
+            if audience == Audience::Shared {
+                self.restricted.remove(index);
+            } else {
+                self.restricted.insert(index);
+            }
+        }
+    }
+
+    /// Makes distance not matter for a subject, or matter again. Unknown slots are ignored.
+    pub fn set_always_relevant(&mut self, slot: Slot, always: bool) {
+        if always && self.members.contains(slot.index()) {
+            self.always.insert(slot.index());
+        } else {
+            self.always.remove(slot.index());
+        }
+    }
+
+    /// Removes a subject. Unknown slots are ignored.
+    pub fn remove(&mut self, slot: Slot) {
+        let index = slot.index();
+        if self.members.remove(index) {
+            self.take(index);
+            self.restricted.remove(index);
+            self.always.remove(index);
+        }
+    }
+
+    /// Finds what `viewer` sees now, given what it saw before: subjects enter at an origin's radius and leave beyond 1.1
+    /// times it.
+    pub fn update(&self, viewer: &Viewer<'_>, visible: &mut VisibleSet) {
+        std::mem::swap(&mut visible.now, &mut visible.before);
+        visible.now.clear();
+        visible.revision += 1;
+        let unbounded = |origin: &Origin| self.radius(origin) == f32::INFINITY;
+        if viewer.origins.is_empty() || viewer.origins.iter().any(unbounded) {
+            visible.now.union_with(&self.members);
+        } else {
+            for origin in viewer.origins {
+                self.find(origin, visible);
+            }
+            visible.now.union_with(&self.always);
+        }
+        for (word, bits) in self.restricted.words() {
+            let seen = bits & visible.now.word(word);
+            if seen == 0 {
+                continue;
+            }
+            let refused = crate::ids::Bits(seen)
+                .filter(|bit| !self.audiences[word * 64 + bit].admits(viewer.player, viewer.groups))
+                .fold(0, |refused, bit| refused | 1 << bit);
+            visible.now.set_word(word, visible.now.word(word) & !refused);
+        }
+        if let Some(character) = viewer.character.filter(|slot| self.members.contains(slot.index())) {
+            visible.now.insert(character.index());
+        }
+    }
+
+    fn radius(&self, origin: &Origin) -> f32 {
+        origin.radius.unwrap_or_else(|| self.settings.default_radius())
+    }
+
+    /// Adds what an origin of finite radius reaches.
+    fn find(&self, origin: &Origin, visible: &mut VisibleSet) {
+        let radius = self.radius(origin);
+        let leave = radius * LEAVE_SHARE;
+        let (enter_squared, leave_squared) = (radius * radius, leave * leave);
+        let [low_a, low_b] = self.cell_of(origin.position - Vec3::splat(leave));
+        let [high_a, high_b] = self.cell_of(origin.position + Vec3::splat(leave));
+        let columns = (i64::from(high_a) - i64::from(low_a) + 1) * (i64::from(high_b) - i64::from(low_b) + 1);
+        let VisibleSet { now, before, .. } = visible;
+        let mut look = |bucket: &[Entry]| {
+            for entry in bucket {
+                let distance = entry.position.distance_squared(origin.position);
+                let index = entry.index as usize;
+                if distance <= enter_squared || distance <= leave_squared && before.contains(index) {
+                    now.insert(index);
+                }
+            }
+        };
+        // A radius over more columns than there are buckets looks at the buckets instead.
+        if columns > self.buckets.len() as i64 {
+            self.buckets.iter().for_each(|bucket| look(bucket));
+            return;
+        }
+        for a in low_a..=high_a {
+            for b in low_b..=high_b {
+                if let Some(&bucket) = self.by_column.get(&key([a, b])) {
+                    look(&self.buckets[bucket as usize]);
+                }
+            }
+        }
+    }
+
+    fn cell_of(&self, position: Vec3) -> [i32; 2] {
+        // A float cast saturates and maps NaN to 0.
+        self.axes.map(|axis| (position[axis] / self.cell).floor() as i32)
+    }
+
+    fn column(&self, position: Vec3) -> u64 {
+        key(self.cell_of(position))
+    }
+
+    fn put(&mut self, index: usize, position: Vec3) {
+        let column = self.column(position);
+        let (buckets, free) = (&mut self.buckets, &mut self.free);
+        let bucket = *self.by_column.entry(column).or_insert_with(|| {
+            free.pop().unwrap_or_else(|| {
+                buckets.push(Vec::new());
+                (buckets.len() - 1) as u32
+            })
+        });
+        let entries = &mut self.buckets[bucket as usize];
+        self.places[index] = Place { column, bucket, at: entries.len() as u32 };
+        entries.push(Entry { position, index: index as u32 });
+    }
+
+    fn take(&mut self, index: usize) {
+        let Place { column, bucket, at } = self.places[index];
+        let entries = &mut self.buckets[bucket as usize];
+        entries.swap_remove(at as usize);
+        if let Some(moved) = entries.get(at as usize) {
+            self.places[moved.index as usize].at = at;
+        } else if entries.is_empty() {
+            self.by_column.remove(&column);
+            self.free.push(bucket);
+        }
+    }
+}
+
+fn key(cell: [i32; 2]) -> u64 {
+    u64::from(cell[0] as u32) << 32 | u64::from(cell[1] as u32)
+}

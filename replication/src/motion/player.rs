@@ -1,0 +1,253 @@
+use std::collections::VecDeque;
+
+use tidelock_sim::Tick;
+
+use super::arena::{Cell, MotionArena};
+use super::batch::{BatchSpan, MAX_BATCH_BYTES, MAX_ITEMS_BYTES, MotionEnvelope, MotionOutput};
+use super::item::MAX_ITEM_BYTES;
+use crate::ids::Bits;
+use crate::interest::VisibleSet;
+
+/// Batches whose receipts one player may owe at once; beyond it the oldest counts as lost.
+pub const MAX_PENDING_BATCHES: usize = 128;
+
+/// What happened to a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// The client acknowledged it.
+    Delivered,
+    /// It was given up as lost.
+    Lost,
+}
+
+/// What one player has been sent of everyone's motion, and what it is to get next.
+#[derive(Clone, Debug, Default)]
+pub struct MotionSchedule {
+    broadcast: u64,
+    seen: u64,
+    /// Subjects whose last state this client is not known to have.
+    unacked: crate::ids::SlotSet,
+    /// Subjects to send at the next broadcast whether or not they move.
+    urgent: crate::ids::SlotSet,
+    pending: VecDeque<Pending>,
+    next_key: u64,
+    sent: SlotRing,
+    envelope: Vec<u8>,
+    tick: Tick,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    tick: Tick,
+    /// Running number of its first slot in the ring.
+    first: u64,
+    count: u32,
+    settled: bool,
+}
+
+/// The slots of the pending batches, oldest first, by running number.
+#[derive(Clone, Debug, Default)]
+struct SlotRing {
+    slots: Vec<u32>,
+    start: u64,
+    end: u64,
+}
+
+impl SlotRing {
+    /// Makes room for `more` slots beside those kept; a power of two, so that a number's place is a mask away.
+    fn make_room(&mut self, more: usize) {
+        let needed = (self.end - self.start) as usize + more;
+        if needed > self.slots.len() {
+            let mut grown = vec![0; needed.next_power_of_two().max(1_024)];
+            let mask = grown.len() as u64 - 1;
+            for number in self.start..self.end {
+                grown[(number & mask) as usize] = self.at(number);
+            }
+            self.slots = grown;
+        }
+    }
+
+    #[inline]
+    fn at(&self, number: u64) -> u32 {
+        self.slots[(number & (self.slots.len() as u64 - 1)) as usize]
+    }
+
+    #[inline]
+    fn push(&mut self, slot: u32) {
+        let place = (self.end & (self.slots.len() as u64 - 1)) as usize;
+        self.slots[place] = slot;
+        self.end += 1;
+    }
+}
+
+impl MotionSchedule {
+    /// A player that has been sent nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether a player in `player_slot` is served at `tick`: players are spread over the phases by slot.
+    #[must_use]
+    pub fn is_served(player_slot: usize, tick: Tick, divisor: u32) -> bool {
+        let divisor = u64::from(divisor.max(1));
+        (tick.0 + player_slot as u64).is_multiple_of(divisor)
+    }
+
+    /// Forgets what was sent, as on entering a place; receipts of earlier batches are ignored from then on.
+    pub fn reset(&mut self) {
+        self.unacked.clear();
+        self.urgent.clear();
+        self.pending.clear();
+        self.sent.start = self.sent.end;
+        self.seen = 0;
+    }
+
+    /// Broadcasts built so far.
+    #[must_use]
+    pub fn broadcasts(&self) -> u64 {
+        self.broadcast
+    }
+
+    /// Builds this broadcast's batches and appends them to `output`: what changed since the last broadcast, what has come
+    /// into sight, what was lost, and what is due for refresh. An envelope with an acknowledgement goes out even alone.
+    ///
+    /// `visible` must have been updated in this tick, and once since the last build; after more than one update all it holds is
+    /// sent as if it had just come into sight. `arena` must be sealed.
+    pub fn build(
+        &mut self,
+        arena: &MotionArena,
+        visible: &VisibleSet,
+        envelope: &MotionEnvelope,
+        output: &mut MotionOutput,
+    ) {
+        self.envelope.clear();
+        envelope.write(&mut self.envelope);
+        self.tick = envelope.tick;
+        let missed = visible.revision() > self.seen + 1;
+        let fresh = visible.revision() == self.seen + 1;
+        self.seen = visible.revision();
+        let due = arena.due(self.broadcast);
+        self.broadcast += 1;
+        let mut batch = None;
+        for (word, seen) in visible.set().words() {
+            let entered = if missed {
+                u64::MAX
+            } else if fresh {
+                visible.entered_word(word)
+            } else {
+                0
+            };
+            let unacked = self.unacked.word(word);
+            let wanted = arena.moved().word(word) | entered | self.urgent.word(word) | due.word(word) & unacked;
+            let send = seen & wanted & arena.present().word(word);
+            if send == 0 {
+                continue;
+            }
+            self.unacked.set_word(word, unacked | send);
+            self.urgent.set_word(word, self.urgent.word(word) & !send);
+            let started = arena.started().word(word);
+            self.sent.make_room(64);
+            for bit in Bits(send) {
+                let index = word * 64 + bit;
+                if started >> bit & 1 != 0 {
+                    self.copy(arena.resting_cell(index), output, &mut batch);
+                }
+                self.copy(arena.cell(index), output, &mut batch);
+                self.sent.push(index as u32);
+            }
+        }
+        if batch.is_none() && envelope.ack.is_some() {
+            batch = Some(self.open(output));
+        }
+        if let Some(batch) = batch {
+            self.close(batch, output);
+        }
+        self.settle_from_oldest();
+    }
+
+    /// Copies one span; closes the batch first when it would not fit.
+    #[inline]
+    fn copy(&mut self, cell: &Cell, output: &mut MotionOutput, batch: &mut Option<OpenBatch>) {
+        let len = usize::from(cell.len);
+        let mut open = match *batch {
+            Some(open) if open.items_len + len <= MAX_ITEMS_BYTES => open,
+            Some(full) => {
+                self.close(full, output);
+                self.open(output)
+            }
+            None => self.open(output),
+        };
+        // A fixed-size store beyond the span's own length: what follows overwrites it.
+        output.bytes[output.used..output.used + MAX_ITEM_BYTES].copy_from_slice(&cell.bytes);
+        output.used += len;
+        open.items_len += len;
+        open.items += 1;
+        *batch = Some(open);
+    }
+
+    #[cold]
+    fn open(&mut self, output: &mut MotionOutput) -> OpenBatch {
+        let start = output.used;
+        let room = start + MAX_BATCH_BYTES + MAX_ITEM_BYTES;
+        if output.bytes.len() < room {
+            output.bytes.resize(room.next_power_of_two(), 0);
+        }
+        output.bytes[start..start + self.envelope.len()].copy_from_slice(&self.envelope);
+        output.used += self.envelope.len();
+        OpenBatch { start, items_len: 0, items: 0, first: self.sent.end }
+    }
+
+    #[cold]
+    fn close(&mut self, batch: OpenBatch, output: &mut MotionOutput) {
+        let key = self.next_key;
+        self.next_key += 1;
+        output.batches.push(BatchSpan { start: batch.start, len: output.used - batch.start, key, items: batch.items });
+        let count = (self.sent.end - batch.first) as u32;
+        self.pending.push_back(Pending { tick: self.tick, first: batch.first, count, settled: false });
+    }
+
+    /// Learns what became of a batch. Unknown, settled and earlier keys are ignored.
+    pub fn receipt(&mut self, arena: &MotionArena, key: u64, delivery: Delivery) {
+        let oldest = self.next_key - self.pending.len() as u64;
+        let Some(place) = key.checked_sub(oldest).map(|place| place as usize) else { return };
+        let Some(&Pending { tick, first, count, settled: false }) = self.pending.get(place) else { return };
+        self.pending[place].settled = true;
+        for number in first..first + u64::from(count) {
+            let index = self.sent.at(number) as usize;
+            // A subject that changed later than this batch has been sent again since.
+            if arena.changed(index) > tick {
+                continue;
+            }
+            match delivery {
+                Delivery::Delivered => {
+                    self.unacked.remove(index);
+                }
+                Delivery::Lost if self.unacked.contains(index) => {
+                    self.urgent.insert(index);
+                }
+                Delivery::Lost => {}
+            }
+        }
+        self.settle_from_oldest();
+    }
+
+    /// Lets go of settled batches, and of the oldest beyond the bound.
+    fn settle_from_oldest(&mut self) {
+        while let Some(oldest) = self.pending.front() {
+            if !oldest.settled && self.pending.len() <= MAX_PENDING_BATCHES {
+                break;
+            }
+            self.sent.start = oldest.first + u64::from(oldest.count);
+            self.pending.pop_front();
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct OpenBatch {
+    start: usize,
+    items_len: usize,
+    items: u32,
+    first: u64,
+}
