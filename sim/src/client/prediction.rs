@@ -96,7 +96,8 @@ pub struct Prediction {
     next_sequence: Sequence,
     unreported: Vec<InputFrame>,
     unreported_start: SimTime,
-    since_report: SimSpan,
+    /// Units run since the last report was due.
+    since_report: i64,
     /// Reports closed early and not polled yet.
     ready: VecDeque<Report>,
     history: ReportHistory,
@@ -119,7 +120,7 @@ impl Prediction {
             next_sequence: Sequence(1),
             unreported: Vec::with_capacity(Report::MAX_FRAMES),
             unreported_start: time,
-            since_report: SimSpan(0),
+            since_report: 0,
             ready: VecDeque::new(),
             history: ReportHistory::new(),
             spare: Vec::new(),
@@ -165,7 +166,7 @@ impl Prediction {
             self.time = outcome.end;
             self.stride = Stride::new(&before, outcome.ticks);
             self.unreported.push(frame);
-            self.since_report = self.since_report + frame.duration;
+            self.since_report += i64::from(frame.duration.0);
             step.frames += 1;
             step.motor.ticks += outcome.ticks;
             step.motor.jumped |= outcome.motor.jumped;
@@ -191,7 +192,7 @@ impl Prediction {
         if !self.unreported.is_empty() {
             let report = self.close_report();
             self.ready.push_back(report);
-            self.since_report = SimSpan(0);
+            self.since_report = 0;
         }
         self.time = time;
         self.unreported_start = time;
@@ -203,11 +204,14 @@ impl Prediction {
         if let Some(report) = self.ready.pop_front() {
             return Some(report);
         }
-        if self.since_report < self.config.report_interval || self.unreported.is_empty() {
+        // At the end of the frame that is nearest: whether this one or the next.
+        let last = self.unreported.last()?.duration.0;
+        let interval = self.config.report_interval.0.max(1);
+        if self.since_report + i64::from(last / 2) < i64::from(interval) {
             return None;
         }
-        // What is over counts towards the next, so that the rate is kept whatever the frame rate.
-        self.since_report = SimSpan(self.since_report.0 % self.config.report_interval.0.max(1));
+        // What is over or missing counts towards the next, so that the rate is kept whatever the frame rate.
+        self.since_report = (self.since_report - i64::from(interval)).min(i64::from(interval) / 2);
         Some(self.close_report())
     }
 
@@ -274,7 +278,7 @@ impl Prediction {
         self.history.clear();
         self.unreported.clear();
         self.unreported_start = self.time;
-        self.since_report = SimSpan(0);
+        self.since_report = 0;
         self.ready.clear();
         self.slicer.clear();
         self.stride = Stride::at(&self.sim.motor);

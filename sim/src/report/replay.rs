@@ -126,15 +126,16 @@ fn judge(
     let offset = motor.position.distance(report.position);
     let residual = offset + VELOCITY_HORIZON * motor.velocity.distance(report.velocity);
     let clear = offset == 0.0 || world.path_is_clear(motor.position, report.position, env.settings, truth.mover_end);
-    let cause = if !clear {
-        CorrectionCause::AdoptionPath
-    } else if !truth.adoption.spend(residual, env.now) {
-        CorrectionCause::AdoptionBudget
-    } else {
+    if clear && truth.adoption.spend(residual, env.now) {
         truth.sim.motor.position = report.position;
         truth.sim.motor.velocity = report.velocity;
         truth.sim.motor.yaw = report.yaw;
         return ReplayVerdict::Adopted { exact: false };
+    }
+    let cause = match (moved, clear) {
+        (true, _) => CorrectionCause::MoverTime,
+        (false, false) => CorrectionCause::AdoptionPath,
+        (false, true) => CorrectionCause::AdoptionBudget,
     };
     ReplayVerdict::Corrected { correction: truth.correction(cause), difference }
 }
