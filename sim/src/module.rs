@@ -71,6 +71,8 @@ pub trait SimulationModule: Send + Sync {
 /// Arguments of [`SimulationModule::step`].
 #[derive(Debug)]
 pub struct ModuleStep<'a> {
+    /// State before the motor's ticks, as [`SimulationModule::prepare`] saw it.
+    pub before: ModuleState,
     /// State after the motor's ticks.
     pub state: ModuleState,
     /// The frame that ran.

@@ -58,9 +58,11 @@ pub fn simulate_frame(
     world: &mut CollisionWorld<'_>,
 ) -> FrameOutcome {
     let mut settings = *run.settings;
-    run.module.prepare(&state.module_state(), frame, &mut settings);
+    let before = state.module_state();
+    run.module.prepare(&before, frame, &mut settings);
     let motor = run_frame(&mut state.motor, frame, run.start, &settings, world);
     let accepted = run.module.step(&ModuleStep {
+        before,
         state: state.module_state(),
         frame,
         motor: &motor,

@@ -1,8 +1,18 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use glam::{Quat, Vec3};
+use parry3d::partitioning::{Bvh, BvhWorkspace};
 
 use super::ColliderId;
+use super::kernel::Hull;
 use super::mover::Mover;
+use super::placement::{Bounds, Placement};
 use super::shape::{ColliderError, Shape};
+use super::solid::Solid;
+
+/// Changes after which a share of the tree is rebalanced.
+const CHANGES_PER_REBALANCING: u64 = 32;
 
 /// A resting collider.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,8 +30,46 @@ pub struct Collider {
 /// Anchored parts and scripted movers of a place, found by where they are (S-13).
 ///
 /// Results of queries do not depend on the order in which colliders were inserted.
-#[derive(Clone, Debug, Default)]
-pub struct CollisionIndex {}
+#[derive(Default)]
+pub struct CollisionIndex {
+    slots: Vec<Option<Entry>>,
+    free: Vec<u32>,
+    by_id: BTreeMap<ColliderId, u32>,
+    tree: Bvh,
+    workspace: BvhWorkspace,
+    movers: usize,
+    /// Grows with every change.
+    revision: u64,
+    /// Tells this index from every other.
+    identity: Arc<()>,
+}
+
+/// What a slot holds.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) id: ColliderId,
+    pub(super) solid: Solid,
+    /// Bounds in the collider's own axes.
+    pub(super) bounds: Bounds,
+    pub(super) motion: Motion,
+}
+
+/// How a collider moves.
+#[derive(Debug)]
+pub(super) enum Motion {
+    Resting(Placement),
+    Scripted(Mover),
+}
+
+impl std::fmt::Debug for CollisionIndex {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CollisionIndex")
+            .field("len", &self.len())
+            .field("movers", &self.movers)
+            .field("revision", &self.revision)
+            .finish_non_exhaustive()
+    }
+}
 
 impl CollisionIndex {
     /// An empty index.
@@ -36,8 +84,9 @@ impl CollisionIndex {
     ///
     /// [`ColliderError`]; the index is then as it was.
     pub fn insert(&mut self, collider: Collider) -> Result<(), ColliderError> {
-        let _ = collider;
-        Ok(())
+        check_pose(collider.position, collider.rotation)?;
+        let placement = Placement::new(collider.position, collider.rotation);
+        self.add(collider.id, &collider.shape, Motion::Resting(placement))
     }
 
     /// Adds a collider that follows `mover`.
@@ -46,46 +95,141 @@ impl CollisionIndex {
     ///
     /// [`ColliderError`]; the index is then as it was.
     pub fn insert_mover(&mut self, id: ColliderId, shape: Shape, mover: Mover) -> Result<(), ColliderError> {
-        let _ = (id, shape, mover);
-        Ok(())
+        mover.check()?;
+        self.add(id, &shape, Motion::Scripted(mover))
     }
 
     /// Removes a collider or mover; false when there is none of that id.
     pub fn remove(&mut self, id: ColliderId) -> bool {
-        let _ = id;
-        false
+        let Some(slot) = self.by_id.remove(&id) else {
+            return false;
+        };
+        if let Some(entry) = self.slots[slot as usize].take() {
+            self.movers -= usize::from(matches!(entry.motion, Motion::Scripted(_)));
+        }
+        self.free.push(slot);
+        self.tree.remove(slot);
+        self.changed();
+        true
     }
 
     /// Moves a resting collider; false, and nothing changes, when there is none of that id, it is a mover, or a number
     /// is nonfinite or the rotation not of unit length.
     pub fn move_to(&mut self, id: ColliderId, position: Vec3, rotation: Quat) -> bool {
-        let _ = (id, position, rotation);
-        false
+        let Some(&slot) = self.by_id.get(&id) else {
+            return false;
+        };
+        let Some(Entry { bounds, motion: Motion::Resting(held), .. }) = &mut self.slots[slot as usize] else {
+            return false;
+        };
+        if check_pose(position, rotation).is_err() {
+            return false;
+        }
+        *held = Placement::new(position, rotation);
+        let bounds = held.bounds_outward(bounds);
+        self.tree.insert(bounds.aabb(), slot);
+        self.changed();
+        true
     }
 
     /// The motion of a mover; `None` for resting and unknown ids.
     #[must_use]
     pub fn mover(&self, id: ColliderId) -> Option<&Mover> {
-        let _ = id;
-        None
+        match &self.slots[*self.by_id.get(&id)? as usize].as_ref()?.motion {
+            Motion::Scripted(mover) => Some(mover),
+            Motion::Resting(_) => None,
+        }
     }
 
     /// Whether there is a collider or mover of that id.
     #[must_use]
     pub fn contains(&self, id: ColliderId) -> bool {
-        let _ = id;
-        false
+        self.by_id.contains_key(&id)
     }
 
     /// Colliders and movers held.
     #[must_use]
     pub fn len(&self) -> usize {
-        0
+        self.by_id.len()
     }
 
     /// Whether nothing is held.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.by_id.is_empty()
+    }
+
+    /// Whether there are movers.
+    pub(super) fn has_movers(&self) -> bool {
+        self.movers != 0
+    }
+
+    /// What tells this index at this revision from any other.
+    pub(super) fn version(&self) -> (&Arc<()>, u64) {
+        (&self.identity, self.revision)
+    }
+
+    /// Slots whose bounds touch `bounds`, in no particular order.
+    pub(super) fn touching(&self, bounds: &Bounds) -> impl Iterator<Item = (u32, &Entry)> {
+        let bounds = *bounds;
+        self.tree
+            .leaves(move |node| bounds.overlaps(&Bounds { min: node.mins(), max: node.maxs() }))
+            .filter_map(|slot| Some((slot, self.slots[slot as usize].as_ref()?)))
+    }
+
+    pub(super) fn entry(&self, slot: u32) -> Option<&Entry> {
+        self.slots.get(slot as usize)?.as_ref()
+    }
+
+    /// The hull in a slot that was gathered as one.
+    pub(super) fn hull(&self, slot: u32) -> Option<&Hull> {
+        match &self.entry(slot)?.solid {
+            Solid::Hull(hull) => Some(hull),
+            _ => None,
+        }
+    }
+
+    fn add(&mut self, id: ColliderId, shape: &Shape, motion: Motion) -> Result<(), ColliderError> {
+        if self.contains(id) {
+            return Err(ColliderError::Duplicate);
+        }
+        let (solid, bounds) = Solid::new(shape)?;
+        let reach = match &motion {
+            Motion::Resting(placement) => placement.bounds_outward(&bounds),
+            Motion::Scripted(mover) => mover.bounds(&bounds),
+        };
+        self.movers += usize::from(matches!(motion, Motion::Scripted(_)));
+        let entry = Some(Entry { id, solid, bounds, motion });
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = entry;
+                slot
+            }
+            None => {
+                self.slots.push(entry);
+                (self.slots.len() - 1) as u32
+            }
+        };
+        self.by_id.insert(id, slot);
+        self.tree.insert(reach.aabb(), slot);
+        self.changed();
+        Ok(())
+    }
+
+    fn changed(&mut self) {
+        self.revision += 1;
+        if self.revision.is_multiple_of(CHANGES_PER_REBALANCING) {
+            self.tree.optimize_incremental(&mut self.workspace);
+        }
+    }
+}
+
+fn check_pose(position: Vec3, rotation: Quat) -> Result<(), ColliderError> {
+    if !(position.is_finite() && rotation.is_finite()) {
+        Err(ColliderError::NonFinite)
+    } else if (rotation.length_squared() - 1.0).abs() < 1e-3 {
+        Ok(())
+    } else {
+        Err(ColliderError::Motion)
     }
 }

@@ -2,6 +2,7 @@ use std::f64::consts::TAU;
 
 use glam::{Quat, Vec3};
 
+use super::placement::{Bounds, Placement};
 use super::shape::ColliderError;
 use crate::time::{SimSpan, SimTime};
 
@@ -108,6 +109,28 @@ impl Mover {
         self.slide.map_or(self.position, |slide| {
             self.position + slide.offset * ease(fraction(time, slide.period, slide.phase))
         })
+    }
+
+    /// Bounds of everything it ever reaches, of a solid with `bounds` in its own axes.
+    pub(super) fn bounds(&self, bounds: &Bounds) -> Bounds {
+        self.bounds_turned(bounds, self.position).swept(self.slide.map_or(Vec3::ZERO, |slide| slide.offset))
+    }
+
+    /// Bounds of everything it reaches within `span` around `time`.
+    pub(super) fn bounds_during(&self, bounds: &Bounds, time: SimTime, span: SimSpan) -> Bounds {
+        let reach = self.slide.map_or(0.0, |slide| {
+            // Easing peaks at 1.5 times the mean speed, and the way is gone twice a period.
+            3.0 * slide.offset.length() * (span.seconds() / slide.period.seconds()) as f32
+        });
+        self.bounds_turned(bounds, self.position_at(time)).grown(reach)
+    }
+
+    /// Bounds at a position: of one rotation, or of all when it turns.
+    fn bounds_turned(&self, bounds: &Bounds, position: Vec3) -> Bounds {
+        match self.turn {
+            None => Placement::new(position, self.rotation).bounds_outward(bounds),
+            Some(_) => Bounds::around(position, Vec3::splat(bounds.reach())),
+        }
     }
 
     /// Refuses nonfinite numbers, axes that are not of unit length and periods too short to have a velocity.

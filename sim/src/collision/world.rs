@@ -1,9 +1,28 @@
 use glam::Vec3;
 
+use super::ColliderId;
 use super::index::CollisionIndex;
+use super::kernel::Axis;
+use super::mover::Mover;
 use super::nearby::Nearby;
+use super::placement::{Bounds, Placement};
 use crate::motor::{GroundContact, MotorSettings};
 use crate::time::SimTime;
+
+/// Gap the motor leaves between capsule and surfaces, studs.
+pub(crate) const SKIN: f32 = 0.02;
+/// Gap at which a movement counts as touching, studs. Between it and [`SKIN`] rounding errors change nothing.
+pub(crate) const NEAR: f32 = 0.01;
+/// Depth the motor tolerates, studs.
+const TOLERATED: f32 = 0.02;
+/// How near to its target gap a sweep must come, studs.
+const CONVERGED: f32 = 1e-4;
+/// Approach, as a share of the movement, below which a movement counts as parallel.
+const PARALLEL: f32 = 1e-4;
+/// Most steps of one sweep against one piece; only grazing ones need more than three.
+const STEPS: u32 = 12;
+/// Longest piece of a path tested at once, studs.
+const PATH_PIECE: f32 = 8.0;
 
 /// The world as a motor sees it: an index shared by all, and scratch of its own.
 #[derive(Debug)]
@@ -14,12 +33,81 @@ pub struct CollisionWorld<'a> {
     pub nearby: &'a mut Nearby,
 }
 
+/// A capsule's form, wherever it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    /// From its centre to the upper end of its axis.
+    half_axis: Vec3,
+    radius: f32,
+    up: Vec3,
+    /// Half the size of its bounds.
+    pub(crate) half: Vec3,
+}
+
+/// A straight movement of a capsule.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sweep {
+    pub(crate) from: Vec3,
+    pub(crate) delta: Vec3,
+    /// Gap at which it stops.
+    pub(crate) gap: f32,
+    /// A collider it passes through.
+    pub(crate) through: Option<ColliderId>,
+}
+
+/// What a movement ran into.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hit {
+    /// Share of the movement done.
+    pub(crate) share: f32,
+    /// From the surface to the capsule, unit length.
+    pub(crate) normal: Vec3,
+    pub(crate) collider: ColliderId,
+    pub(super) piece: u32,
+}
+
+/// More about the surface of a [`Hit`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surface {
+    /// Normal of the face at the point touched; at an edge, of the face that looks most upwards.
+    pub(crate) face: Vec3,
+    /// The point touched.
+    pub(crate) point: Vec3,
+}
+
+impl Form {
+    pub(crate) fn new(settings: &MotorSettings) -> Self {
+        Self::scaled(settings, 0.0)
+    }
+
+    /// The form with every side moved inward by `by`.
+    fn scaled(settings: &MotorSettings, by: f32) -> Self {
+        let radius = (settings.radius - by).max(0.0);
+        let half_axis = settings.up * (settings.half_height - settings.radius).max(0.0);
+        Self { half_axis, radius, up: settings.up, half: half_axis.abs() + Vec3::splat(radius) }
+    }
+
+    fn axis(&self, at: Vec3, placement: &Placement) -> Axis {
+        Axis { center: placement.inward(at - placement.position), half: placement.inward(self.half_axis) }
+    }
+}
+
 impl CollisionWorld<'_> {
     /// Whether a capsule can be moved straight from one position to another with the movers where they are at `at`
     /// (S-24a). What it touches or overlaps at the start only blocks it from going deeper.
     pub fn path_is_clear(&mut self, from: Vec3, to: Vec3, settings: &MotorSettings, at: SimTime) -> bool {
-        let _ = (from, to, settings, at);
-        true
+        let (form, way) = (Form::new(settings), to - from);
+        let length = way.length();
+        if !length.is_finite() {
+            return false;
+        }
+        let pieces = (length / PATH_PIECE).ceil().max(1.0);
+        let delta = way / pieces;
+        (0..pieces as u32).all(|piece| {
+            let sweep = Sweep { from: from + delta * piece as f32, delta, gap: 0.0, through: None };
+            self.prepare(&Bounds::around(sweep.from, form.half).swept(delta).grown(SKIN), at);
+            self.sweep(&form, &sweep).is_none()
+        })
     }
 
     /// Walkable ground within `distance` studs below the feet of a capsule at `position`.
@@ -30,13 +118,165 @@ impl CollisionWorld<'_> {
         distance: f32,
         at: SimTime,
     ) -> Option<GroundContact> {
-        let _ = (position, settings, distance, at);
-        None
+        let form = Form::new(settings);
+        let delta = settings.up * -(distance.max(0.0) + SKIN);
+        self.prepare(&Bounds::around(position, form.half).swept(delta).grown(SKIN), at);
+        let steepest = libm::cosf(settings.slope_limit) - super::SLOPE_TOLERANCE;
+        let sweep = Sweep { from: position, delta, gap: NEAR, through: None };
+        let mut best: Option<GroundContact> = None;
+        self.each_hit(&form, &sweep, |world, hit| {
+            let face = world.surface(&form, &sweep, &hit).face;
+            let upward = face.dot(settings.up);
+            if upward >= steepest && best.is_none_or(|best| upward > best.normal.dot(settings.up)) {
+                best = Some(GroundContact { collider: hit.collider, normal: face });
+            }
+        });
+        best
     }
 
     /// Whether a capsule at `position`, shrunk by the depth the motor tolerates (0.02 studs), overlaps anything.
     pub fn overlaps(&mut self, position: Vec3, settings: &MotorSettings, at: SimTime) -> bool {
-        let _ = (position, settings, at);
-        false
+        let form = Form::scaled(settings, TOLERATED);
+        self.prepare(&Bounds::around(position, form.half), at);
+        self.deepest(&form, position, 0.0).is_some()
+    }
+
+    /// Makes ready for questions inside `region` with movers where they are at `time`.
+    pub(crate) fn prepare(&mut self, region: &Bounds, time: SimTime) {
+        self.nearby.prepare(self.index, region, time);
+    }
+
+    /// The motion of the mover of that id, if it is one and near.
+    pub(crate) fn mover_nearby(&self, id: ColliderId) -> Option<&Mover> {
+        self.nearby.mover(id)
+    }
+
+    /// The first thing a movement runs into. Of things reached at once, the one with the lowest id.
+    pub(crate) fn sweep(&self, form: &Form, sweep: &Sweep) -> Option<Hit> {
+        let mut first: Option<Hit> = None;
+        self.walk(form, sweep, |limit, hit| {
+            first = Some(hit);
+            *limit = hit.share;
+        });
+        first
+    }
+
+    /// Calls `take` with everything a movement reaches, as if each were alone, in the order of ids.
+    pub(crate) fn each_hit(&self, form: &Form, sweep: &Sweep, mut take: impl FnMut(&Self, Hit)) {
+        self.walk(form, sweep, |_, hit| take(self, hit));
+    }
+
+    /// The piece whose gap to a capsule at `at` is smallest, if less than `below`: gap, and the way out.
+    pub(crate) fn deepest(&self, form: &Form, at: Vec3, below: f32) -> Option<(f32, Vec3)> {
+        let bounds = Bounds::around(at, form.half).grown(below);
+        let mut least: Option<(f32, Vec3)> = None;
+        for &index in self.nearby.close() {
+            if !self.nearby.bounds(index).overlaps(&bounds) {
+                continue;
+            }
+            let piece = self.nearby.piece(index);
+            let placement = &self.nearby.body(piece.body).placement;
+            let limit = form.radius + least.map_or(below, |(gap, _)| gap);
+            if let Some(found) = piece.separation(&form.axis(at, placement), limit, self.index)
+                && found.distance < limit
+            {
+                least = Some((found.distance - form.radius, placement.outward(found.normal)));
+            }
+        }
+        least
+    }
+
+    /// What a hit is on.
+    pub(crate) fn surface(&self, form: &Form, sweep: &Sweep, hit: &Hit) -> Surface {
+        let piece = self.nearby.piece(hit.piece);
+        let placement = &self.nearby.body(piece.body).placement;
+        let axis = form.axis(sweep.from + sweep.delta * hit.share, placement);
+        match piece.separation(&axis, f32::INFINITY, self.index) {
+            Some(found) => Surface {
+                face: placement.outward(piece.face(&found, placement.inward(form.up), self.index)),
+                point: placement.position + placement.outward(found.on_axis - found.normal * found.distance),
+            },
+            None => Surface { face: hit.normal, point: sweep.from },
+        }
+    }
+
+    /// Sweeps against every close piece; `take` gets each hit whose share is below the limit, and may lower it.
+    fn walk(&self, form: &Form, sweep: &Sweep, mut take: impl FnMut(&mut f32, Hit)) {
+        let length = sweep.delta.length();
+        if length == 0.0 {
+            return;
+        }
+        let reach = form.radius + sweep.gap;
+        let swept = Bounds::around(sweep.from, form.half).swept(sweep.delta).grown(sweep.gap);
+        let mut limit = f32::INFINITY;
+        for &index in self.nearby.close() {
+            if !self.nearby.bounds(index).overlaps(&swept) {
+                continue;
+            }
+            let piece = self.nearby.piece(index);
+            let body = self.nearby.body(piece.body);
+            if sweep.through == Some(body.id) {
+                continue;
+            }
+            let way = Way {
+                axis: form.axis(sweep.from, &body.placement),
+                delta: body.placement.inward(sweep.delta),
+                length,
+                reach,
+            };
+            if piece.stays_apart(&way.axis, way.delta, reach, self.index) {
+                continue;
+            }
+            let separation = |axis: &Axis, limit: f32| piece.separation(axis, limit, self.index);
+            if let Some((share, normal)) = way.first_touch(limit.min(1.0), separation)
+                && share < limit
+            {
+                let normal = body.placement.outward(normal);
+                take(&mut limit, Hit { share, normal, collider: body.id, piece: index });
+            }
+        }
+    }
+}
+
+/// A movement in the axes of one collider.
+struct Way {
+    axis: Axis,
+    delta: Vec3,
+    length: f32,
+    /// Distance of the axis at which it touches.
+    reach: f32,
+}
+
+impl Way {
+    /// Share of the movement, at most `limit`, at which it first touches one piece while approaching it.
+    ///
+    /// Distance between convex bodies is a convex function of the share, so each tangent's crossing comes at or before
+    /// the true one, and once the distance stops shrinking it never shrinks again.
+    #[inline]
+    fn first_touch(
+        &self,
+        limit: f32,
+        separation: impl Fn(&Axis, f32) -> Option<super::kernel::Separation>,
+    ) -> Option<(f32, Vec3)> {
+        let mut share = 0.0;
+        let mut normal = Vec3::ZERO;
+        for _ in 0..STEPS {
+            let axis = Axis { center: self.axis.center + self.delta * share, half: self.axis.half };
+            let found = separation(&axis, self.reach + self.length * (1.0 - share))?;
+            let approach = -found.normal.dot(self.delta);
+            if approach <= PARALLEL * self.length {
+                return None;
+            }
+            normal = found.normal;
+            let over = found.distance - self.reach;
+            if over <= CONVERGED {
+                return Some((share, normal));
+            }
+            share += over / approach;
+            if share > limit {
+                return None;
+            }
+        }
+        Some((share, normal))
     }
 }

@@ -1,11 +1,18 @@
 //! The local character motor (S-10 to S-12a).
 
+mod fall;
 mod frame;
+mod ground;
+mod heading;
+mod plan;
 mod run;
 mod settings;
 mod snapshot;
+mod tick;
+mod walk;
 
 pub use frame::{ControllerBytes, InputFrame};
+pub use heading::{facing, wanted_direction, yaw_towards};
 pub use run::run_frame;
 pub use settings::{Drive, MotorSettings};
 pub use snapshot::{CharacterState, GroundContact, MotorSnapshot};

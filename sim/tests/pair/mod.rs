@@ -56,8 +56,10 @@ pub(crate) struct Pair {
     pub(crate) creep: Option<Vec3>,
     /// Motor time per wall time on the client.
     pub(crate) rate: f64,
-    /// One way, in units.
+    /// One way, for what is sent from now on; nothing overtakes.
     pub(crate) delay: SimSpan,
+    /// The last report sent.
+    pub(crate) sent: Sequence,
     now: f64,
     tick: SimTime,
     nearby: (Nearby, Nearby),
@@ -89,6 +91,7 @@ impl Pair {
             creep: None,
             rate: 1.0,
             delay,
+            sent: Sequence(first.0.wrapping_sub(1)),
             now: START.seconds(),
             tick: START,
             nearby: (Nearby::new(), Nearby::new()),
@@ -113,7 +116,9 @@ impl Pair {
         self.client.advance(dt * self.rate, input, &env, &mut world);
         while let Some(mut report) = self.client.poll_report() {
             (self.tamper)(&mut report);
-            self.up.push_back((now + self.delay, report));
+            let arrival = self.up.back().map_or(SimTime(0), |(last, _)| *last).max(now + self.delay);
+            self.sent = report.sequence;
+            self.up.push_back((arrival, report));
         }
         while self.tick + SimSpan::TICK <= now {
             self.tick += SimSpan::TICK;
@@ -141,7 +146,8 @@ impl Pair {
     }
 
     pub(crate) fn send(&mut self, correction: Correction) {
-        self.down.push_back((self.tick + self.delay, correction));
+        let arrival = self.down.back().map_or(SimTime(0), |(last, _)| *last).max(self.tick + self.delay);
+        self.down.push_back((arrival, correction));
     }
 
     /// Runs `seconds` at `fps` with what `play` holds at each second since then.

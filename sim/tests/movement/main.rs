@@ -1,0 +1,9 @@
+//! The motor on whole places: every rule of movement, seen from outside.
+
+mod determinism;
+mod gallery;
+mod place;
+mod rest;
+mod riding;
+mod rules;
+mod stock;
