@@ -11,19 +11,28 @@ const SUN = normalize([-0.45, 1, -0.35]);
 /** Adds to a part what drawing it needs, for the pose it has now. */
 export function shapeOf(part, position = part.pos, q = part.rot) {
   const half = part.size.map((edge) => edge / 2);
-  if (part.shape === "ball") return ballShape(position, half[0]);
-  if (part.shape === "cylinder") return solidShape(position, q, ...cylinder(half));
-  const [points, faces] = part.shape === "wedge" ? [WEDGE, WEDGE_FACES] : [BOX, BOX_FACES];
-  return solidShape(position, q, points.map((point) => point.map((value, axis) => value * half[axis])), faces);
+  switch (part.shape) {
+    case "ball": return ballShape(position, Math.min(...half));
+    case "cylinder": return solidShape(position, q, ...cylinder(half[1], Math.min(half[0], half[2])));
+    case "capsule": return solidShape(position, q, ...cylinder(half[1], Math.min(...half)));
+    case "hull": return hullShape(position, q, part.points);
+    case "mesh": return solidShape(position, q, part.points, part.triangles);
+    case "wedge": return solidShape(position, q, scaled(WEDGE, half), WEDGE_FACES);
+    default: return solidShape(position, q, scaled(BOX, half), BOX_FACES);
+  }
 }
 
-/** A cylinder stands along its x axis. */
-function cylinder([height, radius]) {
+function scaled(points, half) {
+  return points.map((point) => point.map((value, axis) => value * half[axis]));
+}
+
+/** A cylinder stands along its y axis. */
+function cylinder(height, radius) {
   const points = [];
-  for (const x of [-height, height]) {
+  for (const y of [-height, height]) {
     for (let step = 0; step < ROUND; step++) {
       const angle = (step / ROUND) * 2 * Math.PI;
-      points.push([x, radius * Math.cos(angle), radius * Math.sin(angle)]);
+      points.push([radius * Math.cos(angle), y, radius * Math.sin(angle)]);
     }
   }
   const ring = [...Array(ROUND).keys()];
@@ -44,8 +53,16 @@ function ballShape(position, radius) {
   return {
     top: y + radius, bottom: y - radius, outline: rim.map(([px, , pz]) => [px, pz]),
     faces: [{ points: rim.map(([px, , pz]) => [px, pz]), light: 0.95 }],
-    ball: { x, z, radius }, corners: rim,
+    corners: rim,
   };
+}
+
+/** A convex solid of many corners: its outline alone, lit as if flat. */
+function hullShape(position, q, points) {
+  const corners = points.map((point) => add(turn(q, point), position));
+  const heights = corners.map((corner) => corner[1]);
+  const outline = hull(corners.map(([x, , z]) => [x, z]));
+  return { top: Math.max(...heights), bottom: Math.min(...heights), outline, faces: [{ points: outline, light: 0.92 }], corners };
 }
 
 function solidShape(position, q, points, faces) {

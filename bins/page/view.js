@@ -145,11 +145,11 @@ export class View {
 
   drawPart(entry, own) {
     const { context } = this;
-    if (entry.casts) {
+    if (entry.casts && entry.part.opacity > 0.5) {
       context.fillStyle = this.colors.shadow;
       context.fill(entry.shadow);
     }
-    context.globalAlpha = own && covers(entry, own) ? ROOF_ALPHA : 1;
+    context.globalAlpha = entry.part.opacity * (own && covers(entry, own) ? ROOF_ALPHA : 1);
     for (const face of entry.faces) {
       context.fillStyle = face.fill;
       context.fill(face.path);

@@ -83,8 +83,8 @@ Configuration (one TOML file; every key may be left out):
   place = \"arena.toml\"         place file, beside the configuration; the demo place unless given
   key_file = \"key.hex\"         64 hexadecimal digits; a published development key unless given
   max_players = 256            1 to 4096
-  network_threads = 1          1 to 16
-  workers = 0                  threads of a tick, 0 for one per core")]
+  network_threads = 1          1, or 0 to poll the socket inside the tick
+  worker_threads = 0           threads of a tick, 0 for one per core")]
 pub(crate) struct ServeArgs {
     /// Configuration file, TOML.
     #[arg(long, value_name = "FILE", env = "TIDELOCK_CONFIG")]
@@ -220,13 +220,10 @@ pub(crate) enum TokenAction {
         out: Option<PathBuf>,
     },
     /// Say what a token holds.
-    #[command(after_help = "Example:\n  tidelock token inspect ann.token --key-file key.hex")]
+    #[command(after_help = "Example:\n  tidelock token inspect ann.token")]
     Inspect {
         /// The token, 2048 bytes or their hexadecimal digits.
         file: PathBuf,
-        /// File with the server's private key, to see the sealed part too.
-        #[arg(long, value_name = "FILE")]
-        key_file: Option<PathBuf>,
     },
 }
 

@@ -1,23 +1,65 @@
 //! The `tidelock` command: a lab to walk in, a server, a swarm of clients, and tools for places, tokens and vectors.
 
 mod args;
+mod bots;
+mod chance;
+mod failure;
+mod hosting;
+mod http;
+mod key;
+mod lab;
+mod pace;
+mod place;
+mod relay;
+mod serve;
+mod signals;
+mod swarm;
+mod token;
+pub mod vectors;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+use tracing_subscriber::EnvFilter;
 
-use args::Arguments;
+use args::{Arguments, Command, LabArgs, VectorsAction};
+use failure::Failure;
 
 /// Runs the command line and says how the process ends: 0 for success, 1 for a failure, 2 for arguments that mean nothing.
+///
+/// Logs go to standard error as the environment's `RUST_LOG` wants them, warnings and worse by default.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    match Arguments::try_parse_from(arguments) {
-        Ok(_) => ExitCode::SUCCESS,
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
         Err(why) => {
-            let failed = why.use_stderr();
+            // Nothing is left to tell when even this cannot be written.
             let _ = why.print();
-            if failed { ExitCode::from(2) } else { ExitCode::SUCCESS }
+            return if why.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    // A host that runs the command twice in one process has its logs already.
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    match carry_out(arguments.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("tidelock: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn carry_out(command: Option<Command>) -> Result<(), Failure> {
+    match command.unwrap_or_else(|| Command::Lab(LabArgs::default())) {
+        Command::Lab(args) => lab::run(&args),
+        Command::Serve(args) => serve::run(&args),
+        Command::Swarm(args) => swarm::run(&args),
+        Command::Place(args) => place::run(&args.action),
+        Command::Token(args) => token::run(&args.action),
+        Command::Vectors(args) => match args.action {
+            VectorsAction::Check { files } => Ok(vectors::check_files(&files)?),
+        },
     }
 }
 
@@ -29,8 +71,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 pub fn check_arguments(arguments: &[&str]) -> Result<(), String> {
     let all = ["tidelock"].iter().chain(arguments);
     match Arguments::try_parse_from(all) {
-        Ok(_) => Ok(()),
-        Err(why) if !why.use_stderr() => Ok(()),
-        Err(why) => Err(why.to_string()),
+        Err(why) if why.use_stderr() => Err(why.to_string()),
+        _ => Ok(()),
     }
 }

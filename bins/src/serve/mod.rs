@@ -1,0 +1,85 @@
+//! A server for others to join, and its metrics page.
+
+mod config;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Query, State};
+use axum::routing::get;
+use axum::{Json, Router};
+use serde::Deserialize;
+use tidelock::server::ServerConfig;
+use tokio::net::TcpListener;
+
+pub(crate) use config::metrics_address;
+
+use crate::args::ServeArgs;
+use crate::failure::Failure;
+use crate::hosting::{Board, Hosting, Player, Word};
+use crate::key::private_key;
+use crate::place;
+use crate::signals;
+use config::Settings;
+
+/// Carries out `serve`.
+pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
+    let settings = Settings::new(args)?;
+    let place = place::load(settings.place.as_deref())?;
+    let title = format!("`{}`, {} parts", place.name(), place.parts().len());
+    let config = ServerConfig {
+        bind: settings.bind,
+        public_addresses: public_addresses(&settings),
+        max_players: settings.max_players,
+        network_threads: settings.network_threads,
+        worker_threads: settings.worker_threads,
+        ..ServerConfig::new(private_key(settings.key_file.as_deref())?)
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .map_err(Failure::system("no threads for the metrics page"))?;
+    let metrics = settings.metrics.map(|address| runtime.block_on(listen(address))).transpose()?;
+    let hosting = Hosting::start(config, place)?;
+    println!("serving {title} on {}/udp, at most {} players", hosting.address(), settings.max_players);
+    if settings.key_file.is_none() {
+        eprintln!("WARNING: this server takes the published development key, so anyone can join. Give it its own with --key-file.");
+    }
+    if let Some(listener) = metrics {
+        println!("metrics on http://{}/metrics.json", listener.local_addr().map_err(Failure::system("no metrics address"))?);
+        runtime.spawn(answer(listener, Arc::clone(hosting.board())));
+    }
+    let ended = runtime.block_on(signals::wait(args.seconds.map(Duration::from_secs_f64), || hosting.is_running()));
+    println!("ending: {ended}");
+    Ok(())
+}
+
+/// The addresses tokens must name: what is configured, or what is bound where that is one address.
+fn public_addresses(settings: &Settings) -> Vec<SocketAddr> {
+    let bound = Some(settings.bind).filter(|bound| !bound.ip().is_unspecified() && bound.port() != 0);
+    settings.public.or(bound).into_iter().collect()
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
+    let refused = |why| Failure::Bind { what: "metrics", address, option: "--metrics", why };
+    TcpListener::bind(address).await.map_err(refused)
+}
+
+/// How far back times go.
+#[derive(Debug, Deserialize)]
+struct Window {
+    seconds: Option<f64>,
+}
+
+async fn answer(listener: TcpListener, board: Arc<Board>) {
+    let word = |State(board): State<Arc<Board>>, Query(window): Query<Window>| async move {
+        Json::<Word>(board.word(window.seconds.unwrap_or(10.0)))
+    };
+    let players = |State(board): State<Arc<Board>>| async move { Json::<Vec<Player>>(board.players()) };
+    let router = Router::new().route("/metrics.json", get(word)).route("/players.json", get(players)).with_state(board);
+    if let Err(why) = axum::serve(listener, router).await {
+        tracing::error!(%why, "the metrics page ended");
+    }
+}

@@ -1,0 +1,115 @@
+// Opens the lab in a real browser, walks, and compares with what the server says. Needs `chromium` and a built command:
+//   TIDELOCK=target/release/tidelock node lab.mjs
+
+import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { chromium } from "playwright-core";
+
+const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
+const PAGE_PORT = Number(process.env.LAB_PORT ?? 17780);
+const PAGE = `http://127.0.0.1:${PAGE_PORT}`;
+const WALK_SPEED = 16;
+const WALK_MS = 2000;
+const PATIENCE_MS = 30_000;
+const FLAGS = [
+  "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+  "--disable-sync", "--disable-quic",
+];
+
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+function assert(holds, what) {
+  if (!holds) throw new Error(what);
+  console.log(`ok: ${what}`);
+}
+
+async function until(what, probe) {
+  const begun = Date.now();
+  while (Date.now() - begun < PATIENCE_MS) {
+    const found = await probe().catch(() => null);
+    if (found) return found;
+    await wait(100);
+  }
+  throw new Error(`waited ${PATIENCE_MS / 1000} s for ${what}`);
+}
+
+async function serverPlayer(player) {
+  const { players } = await (await fetch(`${PAGE}/api/players`)).json();
+  return players.find((entry) => entry.player === player);
+}
+
+function distance(a, b) {
+  return Math.hypot(a[0] - b[0], a[2] - b[2]);
+}
+
+/** Holds W for two seconds, and says how far the server moved the character meanwhile. */
+async function walk(page, player) {
+  const before = await serverPlayer(player);
+  await page.keyboard.down("KeyW");
+  const begun = performance.now();
+  await wait(WALK_MS);
+  await page.keyboard.up("KeyW");
+  const held = (performance.now() - begun) / 1000;
+  await wait(1000);
+  const after = await serverPlayer(player);
+  const moved = distance(before.position, after.position);
+  const expected = WALK_SPEED * held;
+  console.log(`held W for ${held.toFixed(3)} s: the server moved the character ${moved.toFixed(2)} studs of ${expected.toFixed(2)}`);
+  assert(Math.abs(moved - expected) < expected * 0.12, "the server's character moved as far as walking takes it");
+  assert(after.position[2] < before.position[2], "W walks up the screen");
+  return after;
+}
+
+/** The drawn characters move: two screenshots of the canvas differ. */
+async function drawingMoves(page) {
+  const shoot = () => page.locator("#view").screenshot();
+  const first = await shoot();
+  await wait(500);
+  assert(!first.equals(await shoot()), "the drawing moves");
+}
+
+async function linkSliders(page, player) {
+  await page.locator("#latency").fill("100");
+  await until("the round trip to follow the slider", async () => {
+    const seen = await serverPlayer(player);
+    return seen.rtt_ms > 150;
+  });
+  assert(true, "the latency slider acts on the real link");
+  await page.locator("#latency").fill("0");
+}
+
+async function run() {
+  const command = path.resolve(ROOT, process.env.TIDELOCK ?? "target/release/tidelock");
+  const lab = spawn(command, ["lab", "--page", `127.0.0.1:${PAGE_PORT}`], { stdio: ["ignore", "inherit", "inherit"] });
+  const ended = new Promise((_, reject) => lab.on("exit", (code) => reject(new Error(`the lab ended with ${code}`))));
+  ended.catch(() => {});
+  let browser;
+  try {
+    await Promise.race([ended, until("the page", () => fetch(PAGE).then((answer) => answer.ok))]);
+    browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
+    const complaints = [];
+    page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(error.message));
+    await page.goto(PAGE);
+    await page.locator('body[data-state="playing"]').waitFor({ timeout: PATIENCE_MS });
+    const player = Number(await page.evaluate(() => document.body.dataset.player));
+    await until("the character to stand", async () => (await serverPlayer(player))?.grounded);
+    await wait(1500);
+    await walk(page, player);
+    await drawingMoves(page);
+    mkdirSync(path.join(ROOT, "docs"), { recursive: true });
+    await page.screenshot({ path: process.env.SCREENSHOT ?? path.join(ROOT, "docs/lab.png") });
+    await linkSliders(page, player);
+    assert(complaints.length === 0, `no console errors ${complaints.join("; ")}`);
+  } finally {
+    await browser?.close();
+    lab.removeAllListeners("exit");
+    lab.kill("SIGTERM");
+  }
+}
+
+await run();
