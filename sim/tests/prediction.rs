@@ -157,6 +157,6 @@ fn a_jump_ends_the_report() {
     assert_eq!(client.poll_report(), None);
     client.advance(1.0 / 30.0, &InputFrame::default(), &env, &mut world);
     let second = client.poll_report().unwrap();
-    assert_eq!((second.start, second.end.0), (later, later.0 + 3_072));
+    assert_eq!((second.start.0, second.end.0), (later.0 - 1_024, later.0 + 2_048));
     assert_eq!(client.predicted_seconds(), second.end.seconds());
 }

@@ -98,6 +98,8 @@ pub struct Prediction {
     unreported_start: SimTime,
     /// Units run since the last report was due.
     since_report: i64,
+    /// Mover time at which the next advance has to end.
+    landing: Option<SimTime>,
     /// Reports closed early and not polled yet.
     ready: VecDeque<Report>,
     history: ReportHistory,
@@ -121,6 +123,7 @@ impl Prediction {
             unreported: Vec::with_capacity(Report::MAX_FRAMES),
             unreported_start: time,
             since_report: 0,
+            landing: None,
             ready: VecDeque::new(),
             history: ReportHistory::new(),
             spare: Vec::new(),
@@ -155,6 +158,10 @@ impl Prediction {
         }
         let (slices, dropped) = self.slicer.advance(dt, input);
         self.counters.dropped_seconds += dropped;
+        if let Some(landing) = self.landing.take() {
+            self.time = landing - slices.duration();
+            self.unreported_start = self.time;
+        }
         for frame in slices {
             if self.unreported.len() == Report::MAX_FRAMES {
                 self.counters.unreported_frames += 1;
@@ -180,13 +187,13 @@ impl Prediction {
     /// Lets mover time pass without movement.
     fn hold(&mut self, dt: f64) {
         self.slicer.clear();
-        self.time += SimSpan::from_seconds(dt);
+        self.time = self.landing.take().unwrap_or(self.time + SimSpan::from_seconds(dt));
         self.unreported_start = self.time;
         self.stride = Stride::at(&self.sim.motor);
     }
 
-    /// Goes on from another mover time, when [`super::Steering::jump`] says so. Frames not yet reported become a report
-    /// of their own, so that each report is one stretch of time.
+    /// Makes the next advance end at another mover time, when [`super::Steering::jump`] says so. Frames not yet reported
+    /// become a report of their own, so that each report is one stretch of time.
     pub fn jump(&mut self, time: SimTime) {
         self.counters.jumps += 1;
         if !self.unreported.is_empty() {
@@ -194,8 +201,7 @@ impl Prediction {
             self.ready.push_back(report);
             self.since_report = 0;
         }
-        self.time = time;
-        self.unreported_start = time;
+        self.landing = Some(time);
     }
 
     /// The next report when one is due: every 1/20 s of motor time. Hand it back to [`Self::recycle`] when it is

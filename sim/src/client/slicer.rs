@@ -73,6 +73,13 @@ impl FrameSlicer {
     }
 }
 
+impl Slices {
+    /// Length of all frames together.
+    pub(super) fn duration(&self) -> SimSpan {
+        SimSpan(self.units)
+    }
+}
+
 impl Iterator for Slices {
     type Item = InputFrame;
 
