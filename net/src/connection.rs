@@ -1,1 +1,401 @@
-//! Placeholder.
+//! One established connection: its tunnel, its session or raw payloads, keep-alives, timeout and farewell.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use crate::arena::Span;
+use crate::counters::Fault;
+use crate::disconnect::{DisconnectCode, DisconnectReason};
+use crate::event::{Egress, Ingress, Refusal};
+use crate::id::{ConnectionId, LaneId};
+use crate::lane::LaneSet;
+use crate::netcode::MAX_PAYLOAD_BYTES;
+use crate::netcode::packet::PacketKind;
+use crate::netcode::tunnel::Tunnel;
+use crate::session::{Desk, Session, SessionConfig};
+use crate::stats::ConnectionStats;
+
+/// When the farewell is said, after the connection's end.
+const FAREWELLS: [Duration; 4] =
+    [Duration::ZERO, Duration::from_millis(50), Duration::from_millis(150), Duration::from_millis(300)];
+/// Copies of the first farewell.
+const FIRST_FAREWELLS: usize = 2;
+/// Raw payloads queued at most.
+const MAX_RAW: usize = 256;
+/// Datagrams sent to one connection before others have their turn.
+const TURN_DATAGRAMS: usize = 64;
+/// Least time between keep-alives sent in answer to something.
+const MIN_GREETING: Duration = Duration::from_millis(50);
+
+/// What a connection is made from.
+pub(crate) struct ConnectionSetup {
+    pub(crate) id: ConnectionId,
+    pub(crate) address: SocketAddr,
+    /// `None` exchanges raw payloads.
+    pub(crate) lanes: Option<LaneSet>,
+    pub(crate) session: SessionConfig,
+    /// The token's timeout, in seconds; zero or less means never.
+    pub(crate) timeout_s: i32,
+    /// Body of the keep-alives we send.
+    pub(crate) greeting: [u8; 8],
+    /// Whether the peer is known to consider itself connected.
+    pub(crate) confirmed: bool,
+}
+
+/// What became of a connection.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Alive,
+    /// It ended and its farewell is being said.
+    Closing(DisconnectReason),
+    /// It ended and is to be forgotten.
+    Gone(DisconnectReason),
+    /// Its farewell is said; it is to be forgotten.
+    Finished,
+}
+
+struct Farewells {
+    code: DisconnectCode,
+    text: String,
+    since: Duration,
+    said: usize,
+}
+
+/// An established connection.
+pub(crate) struct Connection {
+    pub(crate) id: ConnectionId,
+    pub(crate) address: SocketAddr,
+    tunnel: Tunnel,
+    session: Option<Box<Session>>,
+    raw: VecDeque<Span>,
+    raw_released: usize,
+    timeout: Option<Duration>,
+    keep_alive: Duration,
+    greeting: [u8; 8],
+    confirmed: bool,
+    greeting_due: bool,
+    last_greeting: Duration,
+    last_received: Duration,
+    last_sent: Duration,
+    closing: Option<Farewells>,
+    packets_in: u64,
+    bytes_in: u64,
+    packets_out: u64,
+    bytes_out: u64,
+}
+
+impl Connection {
+    pub(crate) fn new(setup: ConnectionSetup, tunnel: Tunnel, now: Duration) -> Self {
+        let session = setup.lanes.map(|lanes| Box::new(Session::new(setup.id, lanes, setup.session, now)));
+        Self {
+            id: setup.id,
+            address: setup.address,
+            tunnel,
+            session,
+            raw: VecDeque::new(),
+            raw_released: 0,
+            timeout: u64::try_from(setup.timeout_s).ok().filter(|&seconds| seconds > 0).map(Duration::from_secs),
+            keep_alive: setup.session.keep_alive,
+            greeting: setup.greeting,
+            confirmed: setup.confirmed,
+            greeting_due: !setup.confirmed,
+            last_greeting: Duration::ZERO,
+            last_received: now,
+            last_sent: now,
+            closing: None,
+            packets_in: 0,
+            bytes_in: 0,
+            packets_out: 0,
+            bytes_out: 0,
+        }
+    }
+
+    pub(crate) fn has_lanes(&self) -> bool {
+        self.session.is_some()
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.is_some()
+    }
+
+    /// First sequence number not used for sealing.
+    pub(crate) fn next_sequence(&self) -> u64 {
+        self.tunnel.next_sequence()
+    }
+
+    /// Takes a datagram from the connection's address.
+    pub(crate) fn handle(
+        &mut self,
+        now: Duration,
+        datagram: &mut [u8],
+        desk: &mut Desk,
+        ingress: &mut Vec<Ingress>,
+    ) -> Verdict {
+        let bytes = datagram.len() as u64;
+        let (kind, body) = match self.tunnel.open(datagram) {
+            Ok(opened) => opened,
+            Err(fault) => {
+                desk.counters.count(fault);
+                return Verdict::Alive;
+            }
+        };
+        if self.is_closing() {
+            return Verdict::Alive;
+        }
+        if kind.is_replay_protected() {
+            self.last_received = now;
+            self.confirmed = true;
+            self.packets_in += 1;
+            self.bytes_in += bytes;
+        }
+        match kind {
+            PacketKind::KeepAlive => Verdict::Alive,
+            PacketKind::Payload => self.take_payload(now, body, desk, ingress),
+            PacketKind::Disconnect => {
+                self.abandon(desk, ingress);
+                Verdict::Gone(DisconnectReason::RemoteClosed)
+            }
+            // Its first keep-alive was lost: the peer still answers the challenge.
+            PacketKind::Response => {
+                self.greeting_due = now >= self.last_greeting + MIN_GREETING;
+                Verdict::Alive
+            }
+            _ => {
+                desk.counters.count(Fault::Unexpected);
+                Verdict::Alive
+            }
+        }
+    }
+
+    /// Carries out a wish that is not a disconnect.
+    pub(crate) fn apply(&mut self, egress: Egress, desk: &mut Desk, ingress: &mut Vec<Ingress>) {
+        let (lane, receipt, outcome) = match (egress, self.session.as_mut()) {
+            (Egress::Send { lane, receipt, .. }, _) if self.closing.is_some() => {
+                (lane, receipt, Err(Refusal::NotConnected))
+            }
+            (Egress::Send { lane, bytes, receipt, .. }, Some(session)) => {
+                (lane, receipt, session.send(lane, bytes, receipt, desk))
+            }
+            (Egress::Send { lane, receipt, .. }, None) => (lane, receipt, Err(Refusal::NoLane)),
+            (Egress::Raw { bytes, .. }, session) => (LaneId(0), None, self.raw.queue(bytes, session.is_some())),
+            (_, session) => {
+                session.into_iter().for_each(|session| session.flush());
+                self.raw_released = self.raw.len();
+                return;
+            }
+        };
+        desk.report_receipts(self.id, ingress);
+        if let Err(refusal) = outcome {
+            desk.counters.refused += 1;
+            ingress.push(Ingress::Blocked { connection: self.id, lane, refusal, receipt });
+        }
+    }
+
+    /// Ends the connection from this side.
+    pub(crate) fn close(
+        &mut self,
+        now: Duration,
+        (code, text): (DisconnectCode, String),
+        desk: &mut Desk,
+        ingress: &mut Vec<Ingress>,
+    ) {
+        if self.is_closing() {
+            return;
+        }
+        self.abandon(desk, ingress);
+        self.closing = Some(Farewells { code, text, since: now, said: 0 });
+    }
+
+    /// Lets time pass.
+    pub(crate) fn advance(&mut self, now: Duration, desk: &mut Desk, ingress: &mut Vec<Ingress>) -> Verdict {
+        if let Some(closing) = &self.closing {
+            return if closing.said == FAREWELLS.len() { Verdict::Finished } else { Verdict::Alive };
+        }
+        if self.timeout.is_some_and(|timeout| self.last_received + timeout <= now) {
+            self.close(now, (DisconnectCode::Timeout, String::new()), desk, ingress);
+            return Verdict::Closing(DisconnectReason::TimedOut);
+        }
+        match self.session.as_mut().map(|session| session.advance(now, desk, ingress)) {
+            Some(Err(fault)) => {
+                desk.counters.count(fault);
+                self.expel(now, desk, ingress)
+            }
+            _ => Verdict::Alive,
+        }
+    }
+
+    /// Hands out what may be sent.
+    pub(crate) fn transmit(&mut self, now: Duration, desk: &mut Desk, out: &mut dyn FnMut(SocketAddr, &[u8])) {
+        if self.is_closing() {
+            return self.say_farewell(now, desk, out);
+        }
+        if self.greeting_due {
+            self.send_greeting(now, desk, out);
+        }
+        for _ in 0..TURN_DATAGRAMS {
+            let body = self.tunnel.begin(PacketKind::Payload, &mut desk.datagram);
+            if !self.write_payload(now, desk) {
+                break;
+            }
+            if !self.confirmed && now >= self.last_greeting + MIN_GREETING {
+                let payload = desk.datagram.split_off(body);
+                self.send_greeting(now, desk, out);
+                self.tunnel.begin(PacketKind::Payload, &mut desk.datagram);
+                desk.datagram.extend_from_slice(&payload);
+            }
+            self.finish(now, body, desk, out);
+        }
+        if now >= self.last_sent + self.keep_alive {
+            self.send_greeting(now, desk, out);
+        }
+    }
+
+    /// When the connection next has something to do by itself.
+    pub(crate) fn next_timeout(&self, now: Duration) -> Duration {
+        if let Some(closing) = &self.closing {
+            return FAREWELLS.get(closing.said).map_or(now, |&after| closing.since + after);
+        }
+        let mut next = self.last_sent + self.keep_alive;
+        if let Some(timeout) = self.timeout {
+            next = next.min(self.last_received + timeout);
+        }
+        if let Some(due) = self.session.as_ref().and_then(|session| session.next_timeout(now)) {
+            next = next.min(due);
+        }
+        if self.greeting_due || self.raw_released > 0 { now } else { next }
+    }
+
+    pub(crate) fn stats(&self) -> ConnectionStats {
+        let mut stats = ConnectionStats {
+            packets_in: self.packets_in,
+            bytes_in: self.bytes_in,
+            packets_out: self.packets_out,
+            bytes_out: self.bytes_out,
+            ..ConnectionStats::default()
+        };
+        if let Some(session) = &self.session {
+            session.describe(&mut stats);
+        }
+        stats
+    }
+
+    /// Takes an opened payload.
+    pub(crate) fn take_payload(
+        &mut self,
+        now: Duration,
+        payload: &[u8],
+        desk: &mut Desk,
+        ingress: &mut Vec<Ingress>,
+    ) -> Verdict {
+        let Some(session) = &mut self.session else {
+            ingress.push(Ingress::Raw { connection: self.id, bytes: desk.arena.copy(payload) });
+            return Verdict::Alive;
+        };
+        match session.receive(now, payload, desk, ingress) {
+            Ok(None) => Verdict::Alive,
+            Ok(Some(farewell)) => {
+                self.abandon(desk, ingress);
+                Verdict::Gone(DisconnectReason::Remote { code: farewell.code, text: farewell.text })
+            }
+            Err(fault) => {
+                desk.counters.count(fault);
+                if fault.is_peers() && session.count_fault(now) {
+                    self.expel(now, desk, ingress)
+                } else {
+                    Verdict::Alive
+                }
+            }
+        }
+    }
+
+    fn expel(&mut self, now: Duration, desk: &mut Desk, ingress: &mut Vec<Ingress>) -> Verdict {
+        desk.counters.expelled += 1;
+        let code = DisconnectCode::Faults;
+        self.close(now, (code, String::new()), desk, ingress);
+        Verdict::Closing(DisconnectReason::Local { code })
+    }
+
+    fn abandon(&mut self, desk: &mut Desk, ingress: &mut Vec<Ingress>) {
+        if let Some(session) = &mut self.session {
+            session.abandon(desk, ingress);
+        }
+        self.raw.clear();
+        self.raw_released = 0;
+    }
+
+    /// Appends the next payload to the datagram begun; whether there was one.
+    fn write_payload(&mut self, now: Duration, desk: &mut Desk) -> bool {
+        if let Some(session) = &mut self.session {
+            return session.transmit(now, desk);
+        }
+        if self.raw_released == 0 {
+            return false;
+        }
+        self.raw_released -= 1;
+        self.raw.pop_front().inspect(|bytes| desk.datagram.extend_from_slice(bytes)).is_some()
+    }
+
+    fn send_greeting(&mut self, now: Duration, desk: &mut Desk, out: &mut dyn FnMut(SocketAddr, &[u8])) {
+        let body = self.tunnel.begin(PacketKind::KeepAlive, &mut desk.datagram);
+        desk.datagram.extend_from_slice(&self.greeting);
+        self.finish(now, body, desk, out);
+        self.greeting_due = false;
+        self.last_greeting = now;
+    }
+
+    fn say_farewell(&mut self, now: Duration, desk: &mut Desk, out: &mut dyn FnMut(SocketAddr, &[u8])) {
+        while let Some(closing) = &mut self.closing {
+            let due = FAREWELLS.get(closing.said).is_some_and(|&after| closing.since + after <= now);
+            if !due {
+                break;
+            }
+            let copies = if closing.said == 0 { FIRST_FAREWELLS } else { 1 };
+            closing.said += 1;
+            let last = closing.said == FAREWELLS.len();
+            let (code, text) = (closing.code, std::mem::take(&mut closing.text));
+            for _ in 0..copies {
+                let Some(session) = &mut self.session else { break };
+                let body = self.tunnel.begin(PacketKind::Payload, &mut desk.datagram);
+                session.write_farewell(now, code, &text, desk);
+                self.finish(now, body, desk, out);
+            }
+            if let Some(closing) = &mut self.closing {
+                closing.text = text;
+            }
+            let plain = if self.session.is_none() { copies } else { usize::from(last) };
+            for _ in 0..plain {
+                let body = self.tunnel.begin(PacketKind::Disconnect, &mut desk.datagram);
+                self.finish(now, body, desk, out);
+            }
+        }
+    }
+
+    fn finish(&mut self, now: Duration, body: usize, desk: &mut Desk, out: &mut dyn FnMut(SocketAddr, &[u8])) {
+        self.tunnel.finish(body, &mut desk.datagram);
+        self.last_sent = now;
+        self.packets_out += 1;
+        self.bytes_out += desk.datagram.len() as u64;
+        desk.counters.datagrams_out += 1;
+        desk.counters.bytes_out += desk.datagram.len() as u64;
+        out(self.address, &desk.datagram);
+    }
+}
+
+/// A bounded queue of raw payloads.
+trait RawQueue {
+    fn queue(&mut self, bytes: Span, has_lanes: bool) -> Result<(), Refusal>;
+}
+
+impl RawQueue for VecDeque<Span> {
+    fn queue(&mut self, bytes: Span, has_lanes: bool) -> Result<(), Refusal> {
+        match bytes.len() {
+            _ if has_lanes => return Err(Refusal::NoLane),
+            0 => return Err(Refusal::TooLong),
+            bytes if bytes > MAX_PAYLOAD_BYTES => return Err(Refusal::TooLong),
+            _ if self.len() >= MAX_RAW => return Err(Refusal::WouldBlock),
+            _ => self.push_back(bytes),
+        }
+        Ok(())
+    }
+}

@@ -59,7 +59,7 @@ mod tests {
     fn equal_seeds_agree_and_calls_differ() {
         let (mut one, mut two, mut other) =
             (SeedEntropy::from_number(1), SeedEntropy::from_number(1), SeedEntropy::from_number(2));
-        let mut take = |source: &mut SeedEntropy| {
+        let take = |source: &mut SeedEntropy| {
             let mut bytes = [0; 40];
             source.fill(&mut bytes);
             bytes

@@ -6,6 +6,7 @@ pub(crate) mod cipher;
 pub(crate) mod packet;
 pub(crate) mod private_token;
 pub(crate) mod replay;
+pub(crate) mod tunnel;
 
 /// The standard's version text, with its terminating zero.
 pub(crate) const VERSION: &[u8; 13] = b"NETCODE 1.02\0";

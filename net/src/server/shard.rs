@@ -1,19 +1,56 @@
 //! The accepting shard.
 
+use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use crate::counters::Counters;
-use crate::event::{Egress, Ingress};
-use crate::id::ConnectionId;
+use crate::connection::{Connection, ConnectionSetup, Verdict};
+use crate::counters::{Counters, Fault};
+use crate::disconnect::{DisconnectCode, DisconnectReason};
+use crate::event::{Egress, Ingress, Refusal};
+use crate::id::{ConnectionId, LaneId};
+use crate::netcode::packet::{PacketKind, Request};
+use crate::server::admission::{Admission, Admitted, Calendar, Holder, Occupancy};
 use crate::server::config::ServerConfig;
+use crate::server::timers::Timers;
+use crate::session::Desk;
 use crate::shard::Shard;
 use crate::stats::ConnectionStats;
+
+/// Replies to handshakes that wait to be sent at most; more are dropped, and asked for again.
+const MAX_REPLIES: usize = 1_024;
 
 /// Every connection accepted behind one socket.
 pub struct ServerShard {
     config: ServerConfig,
-    counters: Counters,
+    desk: Desk,
+    admission: Admission,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    by_address: HashMap<SocketAddr, u32>,
+    by_client: HashMap<u64, u32>,
+    timers: Timers,
+    /// Slots with something to send or time to reckon.
+    ready: VecDeque<u32>,
+    /// Slots with something queued since their last flush.
+    dirty: Vec<u32>,
+    replies: VecDeque<(SocketAddr, Vec<u8>)>,
+}
+
+struct Slot {
+    generation: u64,
+    /// Whether it is among the dirty ones.
+    is_dirty: bool,
+    client: Option<Box<Client>>,
+}
+
+struct Client {
+    connection: Connection,
+    client_id: u64,
+    holder: Holder,
+    /// Earliest time it is entered for in the timers.
+    timer: Option<Duration>,
+    is_ready: bool,
 }
 
 impl ServerShard {
@@ -21,35 +58,296 @@ impl ServerShard {
     /// `seed` is unpredictable.
     #[must_use]
     pub fn new(config: ServerConfig, now: Duration, unix: Duration, seed: [u8; 32]) -> Self {
-        let _ = (now, unix, seed);
-        Self { config, counters: Counters::default() }
+        let calendar = Calendar { started: now, started_unix: unix };
+        Self {
+            desk: Desk::new(config.max_reassembly_bytes),
+            admission: Admission::new(&config, calendar, seed),
+            slots: Vec::new(),
+            free: Vec::new(),
+            by_address: HashMap::new(),
+            by_client: HashMap::new(),
+            timers: Timers::default(),
+            ready: VecDeque::new(),
+            dirty: Vec::new(),
+            replies: VecDeque::new(),
+            config,
+        }
     }
 
     /// What was counted since the shard was made.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        &self.counters
+        &self.desk.counters
     }
 
     /// Statistics of one connection, if it exists.
     #[must_use]
-    pub fn stats(&self, _connection: ConnectionId) -> Option<ConnectionStats> {
-        None
+    pub fn stats(&self, connection: ConnectionId) -> Option<ConnectionStats> {
+        self.client(connection).map(|client| client.connection.stats())
     }
 
     /// Connected clients.
     #[must_use]
     pub fn connected(&self) -> usize {
-        self.config.max_clients.min(0)
+        self.by_client.len()
+    }
+
+    fn client(&self, connection: ConnectionId) -> Option<&Client> {
+        let slot = self.slots.get(connection.index() as usize)?;
+        slot.client.as_deref().filter(|client| client.connection.id == connection)
+    }
+
+    fn request(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        let mut reply = Vec::new();
+        let holder = |client_id: u64| {
+            let index = self.by_client.get(&client_id)?;
+            self.slots[*index as usize].client.as_ref().map(|client| client.holder)
+        };
+        let is_full = self.by_client.len() >= self.config.max_clients.min(ConnectionId::MAX_SLOTS);
+        let occupancy = Occupancy { is_full, holder: &holder };
+        match self.admission.request(now, from, datagram, &occupancy, &mut reply) {
+            Ok(()) => self.desk.counters.challenges += 1,
+            Err(fault) => self.desk.counters.count(fault),
+        }
+        self.reply(from, reply);
+    }
+
+    fn reply(&mut self, to: SocketAddr, reply: Vec<u8>) {
+        if !reply.is_empty() && self.replies.len() < MAX_REPLIES {
+            self.replies.push_back((to, reply));
+        }
+    }
+
+    fn response(&mut self, now: Duration, from: SocketAddr, datagram: &mut [u8], ingress: &mut Vec<Ingress>) {
+        match self.admission.response(now, from, datagram) {
+            Ok(admitted) => self.admit(now, from, admitted, ingress),
+            Err(fault) => self.desk.counters.count(fault),
+        }
+    }
+
+    /// Gives an admitted client a slot, ending the connection that held its identity or address before.
+    fn admit(&mut self, now: Duration, from: SocketAddr, admitted: Admitted, ingress: &mut Vec<Ingress>) {
+        let holder = self.by_client.get(&admitted.pending.client_id).copied();
+        let held = holder.and_then(|index| self.slots[index as usize].client.as_ref()).map(|client| client.holder);
+        if held.is_some_and(|held| held.expire_s >= admitted.pending.expire_s) {
+            return self.desk.counters.count(Fault::IdentityHeld);
+        }
+        let is_full = self.by_client.len() >= self.config.max_clients.min(ConnectionId::MAX_SLOTS);
+        if is_full && holder.is_none() {
+            self.desk.counters.count(Fault::ServerFull);
+            let mut reply = Vec::new();
+            Admission::deny(admitted, &mut reply);
+            return self.reply(from, reply);
+        }
+        if let Some(index) = holder {
+            self.desk.counters.taken_over += 1;
+            self.close(now, index, (DisconnectCode::TakenOver, String::new()), ingress);
+        }
+        if let Some(index) = self.by_address.get(&from).copied() {
+            self.close(now, index, (DisconnectCode::TakenOver, String::new()), ingress);
+            self.forget(index);
+        }
+        self.connect(now, from, admitted, ingress);
+    }
+
+    fn connect(&mut self, now: Duration, address: SocketAddr, admitted: Admitted, ingress: &mut Vec<Ingress>) {
+        let Admitted { pending, user_data, tunnel } = admitted;
+        let Some(index) = self.take_slot() else { return self.desk.counters.count(Fault::ServerFull) };
+        let id = ConnectionId::new(self.config.shard, index, self.slots[index as usize].generation);
+        let lanes = (pending.protocol_id == self.config.protocol_id).then(|| self.config.lanes.clone());
+        let mut greeting = [0; 8];
+        greeting[..4].copy_from_slice(&index.to_le_bytes());
+        greeting[4..].copy_from_slice(&(self.config.max_clients as u32).to_le_bytes());
+        let setup = ConnectionSetup {
+            id,
+            address,
+            lanes,
+            session: self.config.session,
+            timeout_s: pending.timeout_s,
+            greeting,
+            confirmed: false,
+        };
+        let connection = Connection::new(setup, tunnel, now);
+        self.desk.counters.connected += 1;
+        ingress.push(Ingress::Connected {
+            connection: id,
+            client_id: pending.client_id,
+            user_data,
+            address,
+            lanes: connection.has_lanes(),
+        });
+        let holder = Holder { expire_s: pending.expire_s, tag: pending.tag };
+        let client_id = pending.client_id;
+        let client = Client { connection, client_id, holder, timer: None, is_ready: false };
+        self.slots[index as usize].client = Some(Box::new(client));
+        self.by_address.insert(address, index);
+        self.by_client.insert(pending.client_id, index);
+        self.mark_ready(index);
+    }
+
+    fn take_slot(&mut self) -> Option<u32> {
+        let index = match self.free.pop() {
+            Some(index) => index,
+            None if self.slots.len() < ConnectionId::MAX_SLOTS => {
+                self.slots.push(Slot { generation: 0, is_dirty: false, client: None });
+                self.slots.len() as u32 - 1
+            }
+            None => return None,
+        };
+        self.slots[index as usize].generation += 1;
+        Some(index)
+    }
+
+    /// Ends a connection from this side.
+    fn close(&mut self, now: Duration, index: u32, (code, text): (DisconnectCode, String), ingress: &mut Vec<Ingress>) {
+        let Some(client) = &mut self.slots[index as usize].client else { return };
+        if client.connection.is_closing() {
+            return;
+        }
+        client.connection.close(now, (code, text), &mut self.desk, ingress);
+        self.conclude(index, Verdict::Closing(DisconnectReason::Local { code }), ingress);
+    }
+
+    /// Draws the consequences of a verdict.
+    fn conclude(&mut self, index: u32, verdict: Verdict, ingress: &mut Vec<Ingress>) {
+        let (reason, gone) = match verdict {
+            Verdict::Alive => return self.mark_ready(index),
+            Verdict::Finished => return self.forget(index),
+            Verdict::Closing(reason) => (reason, false),
+            Verdict::Gone(reason) => (reason, true),
+        };
+        let Some(client) = &self.slots[index as usize].client else { return };
+        self.desk.counters.disconnected += 1;
+        ingress.push(Ingress::Disconnected { connection: client.connection.id, reason });
+        if self.by_client.get(&client.client_id) == Some(&index) {
+            self.by_client.remove(&client.client_id);
+        }
+        if gone { self.forget(index) } else { self.mark_ready(index) }
+    }
+
+    /// Frees a slot.
+    fn forget(&mut self, index: u32) {
+        let Some(client) = self.slots[index as usize].client.take() else { return };
+        self.admission.raise_sequence(client.connection.next_sequence());
+        if self.by_address.get(&client.connection.address) == Some(&index) {
+            self.by_address.remove(&client.connection.address);
+        }
+        self.free.push(index);
+    }
+
+    fn mark_ready(&mut self, index: u32) {
+        if let Some(client) = self.slots[index as usize].client.as_mut().filter(|client| !client.is_ready) {
+            client.is_ready = true;
+            self.ready.push_back(index);
+        }
+    }
+
+    fn flush(&mut self, index: u32, connection: ConnectionId, ingress: &mut Vec<Ingress>) {
+        let Some(client) = &mut self.slots[index as usize].client else { return };
+        client.connection.apply(Egress::Flush { connection }, &mut self.desk, ingress);
+        self.mark_ready(index);
+    }
+
+    fn flush_all(&mut self, ingress: &mut Vec<Ingress>) {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for index in dirty.drain(..) {
+            let slot = &mut self.slots[index as usize];
+            slot.is_dirty = false;
+            if let Some(connection) = slot.client.as_ref().map(|client| client.connection.id) {
+                self.flush(index, connection, ingress);
+            }
+        }
+        self.dirty = dirty;
+    }
+
+    fn send(&mut self, connection: ConnectionId, egress: Egress, ingress: &mut Vec<Ingress>) {
+        if let Some(slot) = self.slots.get_mut(connection.index() as usize)
+            && let Some(client) = slot.client.as_mut().filter(|client| client.connection.id == connection)
+        {
+            client.connection.apply(egress, &mut self.desk, ingress);
+            if !std::mem::replace(&mut slot.is_dirty, true) {
+                self.dirty.push(connection.index());
+            }
+            return;
+        }
+        self.desk.counters.refused += 1;
+        let (lane, receipt) = match egress {
+            Egress::Send { lane, receipt, .. } => (lane, receipt),
+            _ => (LaneId(0), None),
+        };
+        ingress.push(Ingress::Blocked { connection, lane, refusal: Refusal::NotConnected, receipt });
     }
 }
 
 impl Shard for ServerShard {
-    fn handle(&mut self, _now: Duration, _from: SocketAddr, _datagram: &mut [u8], _ingress: &mut Vec<Ingress>) {}
-    fn apply(&mut self, _now: Duration, _egress: Egress, _ingress: &mut Vec<Ingress>) {}
-    fn advance(&mut self, _now: Duration, _ingress: &mut Vec<Ingress>) {}
-    fn transmit(&mut self, _now: Duration, _out: &mut dyn FnMut(SocketAddr, &[u8])) {}
+    fn handle(&mut self, now: Duration, from: SocketAddr, datagram: &mut [u8], ingress: &mut Vec<Ingress>) {
+        self.desk.counters.datagrams_in += 1;
+        self.desk.counters.bytes_in += datagram.len() as u64;
+        if Request::is_request(datagram) {
+            return self.request(now, from, datagram);
+        }
+        let is_response = datagram.first().is_some_and(|prefix| prefix & 15 == PacketKind::Response as u8);
+        if is_response && self.admission.is_pending(&from) {
+            return self.response(now, from, datagram, ingress);
+        }
+        let Some(index) = self.by_address.get(&from).copied() else {
+            return self.desk.counters.count(Fault::UnknownAddress);
+        };
+        if let Some(client) = &mut self.slots[index as usize].client {
+            let verdict = client.connection.handle(now, datagram, &mut self.desk, ingress);
+            self.conclude(index, verdict, ingress);
+        }
+    }
+
+    fn apply(&mut self, now: Duration, egress: Egress, ingress: &mut Vec<Ingress>) {
+        match egress {
+            Egress::Send { connection, .. } | Egress::Raw { connection, .. } => self.send(connection, egress, ingress),
+            Egress::Flush { connection } => {
+                if self.client(connection).is_some() {
+                    self.flush(connection.index(), connection, ingress);
+                }
+            }
+            Egress::FlushAll => self.flush_all(ingress),
+            Egress::Disconnect { connection, code, text } => {
+                if self.client(connection).is_some() {
+                    self.close(now, connection.index(), (code, text), ingress);
+                }
+            }
+        }
+    }
+
+    fn advance(&mut self, now: Duration, ingress: &mut Vec<Ingress>) {
+        while let Some((at, connection)) = self.timers.pop(now) {
+            let slot = self.slots.get_mut(connection.index() as usize);
+            let Some(client) = slot.and_then(|slot| slot.client.as_mut()) else { continue };
+            if client.connection.id != connection || client.timer != Some(at) {
+                continue;
+            }
+            client.timer = None;
+            let verdict = client.connection.advance(now, &mut self.desk, ingress);
+            self.conclude(connection.index(), verdict, ingress);
+        }
+    }
+
+    fn transmit(&mut self, now: Duration, out: &mut dyn FnMut(SocketAddr, &[u8])) {
+        for (to, reply) in self.replies.drain(..) {
+            self.desk.counters.datagrams_out += 1;
+            self.desk.counters.bytes_out += reply.len() as u64;
+            out(to, &reply);
+        }
+        while let Some(index) = self.ready.pop_front() {
+            let Some(client) = &mut self.slots[index as usize].client else { continue };
+            client.is_ready = false;
+            client.connection.transmit(now, &mut self.desk, out);
+            let next = client.connection.next_timeout(now);
+            if client.timer.is_none_or(|timer| next < timer) {
+                client.timer = Some(next);
+                self.timers.enter(next, client.connection.id);
+            }
+        }
+    }
+
     fn next_timeout(&self) -> Option<Duration> {
-        None
+        if self.ready.is_empty() && self.replies.is_empty() { self.timers.next() } else { Some(Duration::ZERO) }
     }
 }

@@ -1,5 +1,21 @@
 //! Lanes over packets: what runs inside an established connection of two of our own endpoints.
 
+mod blocks;
 mod config;
+mod desk;
+mod frame;
+mod inbound;
+mod outbound;
+mod pacer;
+mod packing;
+mod received;
+mod recovery;
+mod rtt;
+mod sent;
+mod state;
+mod varint;
 
 pub use config::SessionConfig;
+
+pub(crate) use desk::Desk;
+pub(crate) use state::Session;

@@ -1,0 +1,54 @@
+//! What all sessions of a shard share.
+
+use crate::arena::Arena;
+use crate::counters::Counters;
+use crate::event::Ingress;
+use crate::id::{ConnectionId, ReceiptKey};
+use crate::session::inbound::Reassembly;
+use crate::session::recovery::Settled;
+use crate::session::sent::Carried;
+
+/// Bytes of a chunk that holds one received datagram.
+const CHUNK_BYTES: usize = 1_400;
+/// Chunks remembered for reuse.
+const CHUNKS: usize = 4_096;
+
+/// Counters, buffers for received messages and scratch space.
+pub(crate) struct Desk {
+    pub(crate) counters: Counters,
+    pub(crate) arena: Arena,
+    pub(crate) reassembly: Reassembly,
+    pub(crate) settled: Settled,
+    pub(crate) carried: Vec<Carried>,
+    pub(crate) delivered: Vec<ReceiptKey>,
+    pub(crate) lost: Vec<ReceiptKey>,
+    /// Lanes with a frame in the datagram being written, as bits.
+    pub(crate) written: u16,
+    /// The datagram being written.
+    pub(crate) datagram: Vec<u8>,
+}
+
+impl Desk {
+    pub(crate) fn new(max_reassembly_bytes: usize) -> Self {
+        Self {
+            counters: Counters::default(),
+            arena: Arena::new(CHUNK_BYTES, CHUNKS),
+            reassembly: Reassembly { used: 0, max: max_reassembly_bytes },
+            settled: Settled::default(),
+            carried: Vec::new(),
+            delivered: Vec::new(),
+            lost: Vec::new(),
+            written: 0,
+            datagram: Vec::with_capacity(CHUNK_BYTES),
+        }
+    }
+
+    /// Tells the owner the receipts collected, if any.
+    pub(crate) fn report_receipts(&mut self, connection: ConnectionId, ingress: &mut Vec<Ingress>) {
+        if self.delivered.is_empty() && self.lost.is_empty() {
+            return;
+        }
+        let (delivered, lost) = (self.delivered.drain(..).collect(), self.lost.drain(..).collect());
+        ingress.push(Ingress::Receipts { connection, delivered, lost });
+    }
+}

@@ -1,0 +1,323 @@
+//! Frames inside a packet's payload.
+//!
+//! A payload is a head (one byte whose two low bits tell the length of the packet number, then that many bytes of it) and frames
+//! to its end. The first byte of a frame tells its kind.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use crate::disconnect::DisconnectCode;
+use crate::session::received::ACK_FRAME;
+use crate::session::varint::{PayloadReader, varint_bytes, write_varint};
+
+/// Most bytes of a payload.
+pub(crate) const PAYLOAD_BYTES: usize = 1_100;
+/// Fragments begin at multiples of this and, but for the last, end at them.
+pub(crate) const BLOCK_BYTES: usize = 16;
+/// Most bytes of a disconnect's text.
+pub(crate) const MAX_TEXT_BYTES: usize = 256;
+/// Bits of a message id on the wire.
+pub(crate) const ID_BITS: u32 = 24;
+
+const PING_FRAME: u8 = 0;
+const DISCONNECT_FRAME: u8 = 2;
+const LANE_FRAME: u8 = 0x80;
+const FRAGMENT: u8 = 0x40;
+const FOLLOWS: u8 = 0x20;
+const TO_END: u8 = 0x10;
+
+/// One frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Frame<'a> {
+    /// Asks for an acknowledgement and says nothing.
+    Ping,
+    Ack(AckFrame<'a>),
+    /// The connection is over.
+    Disconnect {
+        code: DisconnectCode,
+        text: &'a [u8],
+    },
+    Lane(LaneFrame<'a>),
+}
+
+/// A message or a part of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LaneFrame<'a> {
+    pub(crate) lane: u8,
+    pub(crate) id: WireId,
+    /// First byte and length of the whole message, if this is a part.
+    pub(crate) part: Option<(u32, u32)>,
+    pub(crate) content: &'a [u8],
+    /// Where `content` begins in the payload.
+    pub(crate) at: usize,
+}
+
+/// How a lane frame names its message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WireId {
+    /// Low 24 bits of the id.
+    Low(u32),
+    /// One above the id of the frame before on the same lane.
+    Follows,
+    /// The lane's messages have no ids.
+    None,
+}
+
+/// An acknowledgement; its ranges were checked when it was read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct AckFrame<'a> {
+    pub(crate) newest: u64,
+    pub(crate) delay: Duration,
+    ranges: &'a [u8],
+    count: u8,
+}
+
+impl<'a> AckFrame<'a> {
+    /// Acknowledged numbers, newest first.
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = RangeInclusive<u64>> + 'a {
+        let mut reader = PayloadReader::new(self.ranges);
+        let mut next_end = Some(self.newest);
+        let mut first = true;
+        (0..self.count).map_while(move |_| {
+            let gap = if first { Some(0) } else { reader.varint().and_then(|gap| gap.checked_add(2)) };
+            let end = if first { next_end? } else { next_end?.checked_sub(gap?)? };
+            first = false;
+            let start = end.checked_sub(reader.varint()?)?;
+            next_end = Some(start);
+            Some(start..=end)
+        })
+    }
+
+    fn read(from: &mut PayloadReader<'a>, payload: &'a [u8]) -> Option<Self> {
+        let newest = from.varint()?;
+        let delay = Duration::from_micros(from.varint()?.saturating_mul(8));
+        let count = from.byte()?;
+        let start = from.position();
+        for index in 0..count {
+            if index > 0 {
+                from.varint()?;
+            }
+            from.varint()?;
+        }
+        let ack = Self { newest, delay, ranges: &payload[start..from.position()], count };
+        (count > 0 && ack.ranges().count() == usize::from(count)).then_some(ack)
+    }
+}
+
+/// Reads the frames of a payload one after the other. After an error it has nothing more.
+pub(crate) struct FrameReader<'a> {
+    payload: &'a [u8],
+    from: PayloadReader<'a>,
+    /// Lanes whose messages carry ids.
+    with_ids: u16,
+}
+
+/// The frames of a payload are not as they must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FrameError;
+
+impl<'a> FrameReader<'a> {
+    #[cfg(test)]
+    pub(crate) fn new(payload: &'a [u8]) -> Self {
+        Self { payload, from: PayloadReader::new(payload), with_ids: u16::MAX }
+    }
+
+    /// Reads the head of a payload: the low bits of its packet number with their count, and its frames.
+    pub(crate) fn open(payload: &'a [u8], with_ids: u16) -> Option<(u64, u32, Self)> {
+        let mut from = PayloadReader::new(payload);
+        let head = from.byte()?;
+        if head & !3 != 0 {
+            return None;
+        }
+        let bytes = usize::from(head & 3) + 1;
+        let low = from.number(bytes)?;
+        Some((low, 8 * bytes as u32, Self { payload, from, with_ids }))
+    }
+
+    fn read(&mut self) -> Option<Frame<'a>> {
+        let kind = self.from.byte()?;
+        match kind {
+            PING_FRAME => Some(Frame::Ping),
+            ACK_FRAME => AckFrame::read(&mut self.from, self.payload).map(Frame::Ack),
+            DISCONNECT_FRAME => {
+                let code = DisconnectCode::from_byte(self.from.byte()?);
+                let bytes = usize::try_from(self.from.varint()?).ok()?;
+                let text = self.from.take(bytes)?;
+                (bytes <= MAX_TEXT_BYTES).then_some(Frame::Disconnect { code, text })
+            }
+            kind if kind & LANE_FRAME != 0 => self.read_lane(kind).map(Frame::Lane),
+            _ => None,
+        }
+    }
+
+    fn read_lane(&mut self, kind: u8) -> Option<LaneFrame<'a>> {
+        let lane = kind & 15;
+        let has_ids = self.with_ids >> lane & 1 == 1;
+        let id = match (has_ids, kind & FOLLOWS != 0) {
+            (true, false) => WireId::Low(self.from.number(3)? as u32),
+            (true, true) => WireId::Follows,
+            (false, false) => WireId::None,
+            (false, true) => return None,
+        };
+        let part = if kind & FRAGMENT != 0 {
+            let start = self.from.varint()?.checked_mul(BLOCK_BYTES as u64)?;
+            Some((u32::try_from(start).ok()?, u32::try_from(self.from.varint()?).ok()?))
+        } else {
+            None
+        };
+        let bytes =
+            if kind & TO_END != 0 { self.from.remaining() } else { usize::try_from(self.from.varint()?).ok()? };
+        let at = self.from.position();
+        let content = self.from.take(bytes)?;
+        if let Some((start, total)) = part {
+            let end = start.checked_add(bytes as u32)?;
+            let aligned = bytes > 0 && (bytes % BLOCK_BYTES == 0 || end == total);
+            if !aligned || end > total {
+                return None;
+            }
+        }
+        Some(LaneFrame { lane, id, part, content, at })
+    }
+}
+
+impl<'a> Iterator for FrameReader<'a> {
+    type Item = Result<Frame<'a>, FrameError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.from.remaining() == 0 {
+            return None;
+        }
+        let frame = self.read().ok_or(FrameError);
+        if frame.is_err() {
+            self.from = PayloadReader::new(&[]);
+        }
+        Some(frame)
+    }
+}
+
+/// Begins a payload: writes the head with as much of `number` as the peer needs, given the oldest number it may expect next.
+pub(crate) fn write_head(number: u64, peer_expects: u64, out: &mut Vec<u8>) {
+    let distance = number.saturating_sub(peer_expects) + 1;
+    let bytes = match distance {
+        0..=0x3FFF => 2,
+        0x4000..=0x003F_FFFF => 3,
+        _ => 4,
+    };
+    out.push(bytes as u8 - 1);
+    out.extend_from_slice(&number.to_le_bytes()[..bytes]);
+}
+
+/// Appends a ping.
+pub(crate) fn write_ping(out: &mut Vec<u8>) {
+    out.push(PING_FRAME);
+}
+
+/// Appends a disconnect; the text is cut at a character's end at or below 256 bytes.
+pub(crate) fn write_disconnect(code: DisconnectCode, text: &str, out: &mut Vec<u8>) {
+    let text = &text[..text.floor_char_boundary(MAX_TEXT_BYTES)];
+    out.push(DISCONNECT_FRAME);
+    out.push(code as u8);
+    write_varint(text.len() as u64, out);
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// What precedes a lane frame's content.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaneHead {
+    pub(crate) lane: u8,
+    pub(crate) id: WireId,
+    pub(crate) part: Option<(u32, u32)>,
+}
+
+impl LaneHead {
+    /// Bytes before the content, of `bytes` bytes.
+    pub(crate) fn bytes(&self, bytes: usize) -> usize {
+        let id = if matches!(self.id, WireId::Low(_)) { 3 } else { 0 };
+        let part = self.part.map_or(0, |(start, total)| {
+            varint_bytes(u64::from(start) / BLOCK_BYTES as u64) + varint_bytes(u64::from(total))
+        });
+        1 + id + part + varint_bytes(bytes as u64)
+    }
+
+    /// Appends the frame.
+    pub(crate) fn write(&self, content: &[u8], out: &mut Vec<u8>) {
+        let fragment = if self.part.is_some() { FRAGMENT } else { 0 };
+        let follows = if self.id == WireId::Follows { FOLLOWS } else { 0 };
+        out.push(LANE_FRAME | fragment | follows | self.lane);
+        if let WireId::Low(low) = self.id {
+            out.extend_from_slice(&low.to_le_bytes()[..3]);
+        }
+        if let Some((start, total)) = self.part {
+            write_varint(u64::from(start) / BLOCK_BYTES as u64, out);
+            write_varint(u64::from(total), out);
+        }
+        write_varint(content.len() as u64, out);
+        out.extend_from_slice(content);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn lane_frame() -> impl Strategy<Value = (u8, Option<u32>, Option<(u32, u32)>, Vec<u8>)> {
+        let part = prop::option::of((0u32..1_000, 1usize..20));
+        (0u8..16, prop::option::of(0u32..1 << 24), part, prop::collection::vec(any::<u8>(), 0..300)).prop_map(
+            |(lane, id, part, mut content)| {
+                let part = part.map(|(block, blocks)| {
+                    content.resize(blocks * BLOCK_BYTES, 7);
+                    let start = block * BLOCK_BYTES as u32;
+                    (start, start + content.len() as u32)
+                });
+                (lane, id, part, content)
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn lane_frames_come_back(frames in prop::collection::vec(lane_frame(), 0..8)) {
+            let mut out = Vec::new();
+            for (lane, id, part, content) in &frames {
+                let head = LaneHead { lane: *lane, id: id.map_or(WireId::Follows, WireId::Low), part: *part };
+                let before = out.len();
+                head.write(content, &mut out);
+                prop_assert_eq!(out.len() - before, head.bytes(content.len()) + content.len());
+            }
+            let mut reader = FrameReader::new(&out);
+            for (lane, id, part, content) in &frames {
+                let Some(Ok(Frame::Lane(frame))) = reader.next() else { panic!("a lane frame") };
+                prop_assert_eq!(frame.lane, *lane);
+                prop_assert_eq!(frame.id, id.map_or(WireId::Follows, WireId::Low));
+                prop_assert_eq!(frame.part, *part);
+                prop_assert_eq!(frame.content, &content[..]);
+                prop_assert_eq!(&out[frame.at..frame.at + content.len()], &content[..]);
+            }
+            prop_assert!(reader.next().is_none());
+        }
+
+        // N-13
+        #[test]
+        fn any_payload_is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200), ids: u16) {
+            if let Some((_, _, frames)) = FrameReader::open(&bytes, ids) {
+                let mut count = 0;
+                for frame in frames {
+                    if let Ok(Frame::Ack(ack)) = frame {
+                        prop_assert!(ack.ranges().all(|range| *range.end() <= ack.newest));
+                    }
+                    count += 1;
+                }
+                prop_assert!(count <= bytes.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_disconnect_comes_back_with_its_text_cut() {
+        let mut out = Vec::new();
+        write_disconnect(DisconnectCode::Kicked, &"é".repeat(200), &mut out);
+        let Some(Ok(Frame::Disconnect { code, text })) = FrameReader::new(&out).next() else { panic!("a disconnect") };
+        assert_eq!((code, text.len()), (DisconnectCode::Kicked, 256));
+    }
+}

@@ -1,0 +1,219 @@
+//! The receiving half of a lane.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::arena::Span;
+use crate::counters::Fault;
+use crate::lane::{LaneConfig, LaneKind, MESSAGE_OVERHEAD_BYTES};
+use crate::session::blocks::Blocks;
+use crate::session::frame::{ID_BITS, LaneFrame, WireId};
+use crate::session::outbound::MAX_AHEAD;
+use crate::session::varint::widen;
+use crate::stats::LaneStats;
+
+/// Longest an unfinished message may go without a new part.
+pub(crate) const MAX_STALL: Duration = Duration::from_secs(30);
+
+/// Bytes held in unfinished and waiting messages by all connections of a shard.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reassembly {
+    pub(crate) used: usize,
+    pub(crate) max: usize,
+}
+
+enum Waiting {
+    Whole(Vec<u8>),
+    Parts { bytes: Vec<u8>, blocks: Blocks, touched: Duration },
+}
+
+impl Waiting {
+    fn cost(&self) -> usize {
+        let (Self::Whole(bytes) | Self::Parts { bytes, .. }) = self;
+        bytes.len() + MESSAGE_OVERHEAD_BYTES
+    }
+}
+
+/// What a lane holds of what it received.
+pub(crate) struct Inbound {
+    kind: LaneKind,
+    /// Ordered: next to deliver. Unordered: below it all were delivered. Sequenced: one above the newest delivered.
+    next: u64,
+    waiting: BTreeMap<u64, Waiting>,
+    /// Unordered: delivered at or above `next`.
+    delivered: BTreeSet<u64>,
+    held_bytes: usize,
+}
+
+/// Checks the lane frames of one payload before any is taken.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Check {
+    previous: Option<u64>,
+    extra_bytes: usize,
+}
+
+/// What became of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// New, whether or not something was delivered.
+    New,
+    Duplicate,
+    /// Older than one already delivered on its sequenced lane.
+    Stale,
+}
+
+impl Inbound {
+    pub(crate) fn new(config: &LaneConfig, first: u64) -> Self {
+        Self { kind: config.kind, next: first, waiting: BTreeMap::new(), delivered: BTreeSet::new(), held_bytes: 0 }
+    }
+
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.held_bytes
+    }
+
+    /// The full id of a frame, given the one before on the lane in this payload.
+    pub(crate) fn id(&self, frame: &LaneFrame<'_>, previous: Option<u64>) -> Option<u64> {
+        match frame.id {
+            WireId::Low(low) => Some(widen(u64::from(low), ID_BITS, self.next)),
+            WireId::Follows => previous?.checked_add(1),
+            WireId::None => Some(0),
+        }
+    }
+
+    /// Checks a frame against the lane's rules and limits. Returns the bytes it would add to what is held.
+    pub(crate) fn check(&self, config: &LaneConfig, frame: &LaneFrame<'_>, check: &mut Check) -> Result<usize, Fault> {
+        let id = self.id(frame, check.previous).ok_or(Fault::Frame)?;
+        check.previous = Some(id);
+        let total = frame.part.map_or(frame.content.len(), |(_, total)| total as usize);
+        if total > config.max_message_bytes {
+            return Err(Fault::MessageBytes);
+        }
+        if !self.kind.is_reliable() {
+            return if frame.part.is_some() { Err(Fault::Lane) } else { Ok(0) };
+        }
+        if id >= self.next + MAX_AHEAD {
+            return Err(Fault::WindowIds);
+        }
+        if let Some(Waiting::Parts { bytes, .. }) = self.waiting.get(&id) {
+            return if frame.part.is_some_and(|_| bytes.len() == total) { Ok(0) } else { Err(Fault::MessageBytes) };
+        }
+        if let (Some(Waiting::Whole(bytes)), None) = (self.waiting.get(&id), frame.part) {
+            return if bytes.len() == total { Ok(0) } else { Err(Fault::MessageBytes) };
+        }
+        let waits = self.kind == LaneKind::ReliableOrdered && id != self.next;
+        if id < self.next || self.delivered.contains(&id) || !(waits || frame.part.is_some()) {
+            return Ok(0);
+        }
+        let cost = total + MESSAGE_OVERHEAD_BYTES;
+        check.extra_bytes += cost;
+        if self.held_bytes + check.extra_bytes > config.limit_bytes + config.max_message_bytes + MESSAGE_OVERHEAD_BYTES
+        {
+            return Err(Fault::WindowBytes);
+        }
+        Ok(cost)
+    }
+
+    /// Takes a checked frame of message `id`; messages that thereby may be delivered go to `deliver`. `span` is the frame's
+    /// content.
+    pub(crate) fn take(
+        &mut self,
+        now: Duration,
+        id: u64,
+        (frame, span): (&LaneFrame<'_>, impl FnOnce() -> Span),
+        deliver: &mut dyn FnMut(Span),
+    ) -> Taken {
+        match self.kind {
+            LaneKind::Unreliable => deliver(span()),
+            LaneKind::Sequenced if id < self.next => return Taken::Stale,
+            LaneKind::Sequenced => {
+                self.next = id + 1;
+                deliver(span());
+            }
+            _ if id < self.next || self.delivered.contains(&id) => return Taken::Duplicate,
+            _ => {
+                let message = match frame.part {
+                    Some(part) => match self.take_part(now, id, part, frame.content) {
+                        Some(message) => message,
+                        None => return Taken::New,
+                    },
+                    None if matches!(self.waiting.get(&id), Some(Waiting::Whole(_))) => return Taken::Duplicate,
+                    None if self.kind == LaneKind::ReliableOrdered && id != self.next => {
+                        self.hold(id, Waiting::Whole(frame.content.to_vec()));
+                        return Taken::New;
+                    }
+                    None => span(),
+                };
+                self.complete(id, message, deliver);
+            }
+        }
+        Taken::New
+    }
+
+    /// Whether some unfinished message got no part for [`MAX_STALL`].
+    pub(crate) fn is_stalled(&self, now: Duration) -> bool {
+        let stalled =
+            |waiting: &Waiting| matches!(waiting, Waiting::Parts { touched, .. } if *touched + MAX_STALL < now);
+        self.waiting.first_key_value().is_some_and(|(_, waiting)| stalled(waiting))
+    }
+
+    /// Adds a part; the whole message if it was the last one missing and it may be delivered now.
+    fn take_part(&mut self, now: Duration, id: u64, (start, total): (u32, u32), content: &[u8]) -> Option<Span> {
+        if matches!(self.waiting.get(&id), Some(Waiting::Whole(_))) {
+            return None;
+        }
+        if !self.waiting.contains_key(&id) {
+            let (bytes, blocks) = (vec![0; total as usize], Blocks::new(total));
+            self.hold(id, Waiting::Parts { bytes, blocks, touched: now });
+        }
+        let Some(Waiting::Parts { bytes, blocks, touched }) = self.waiting.get_mut(&id) else { return None };
+        let end = start + content.len() as u32;
+        bytes[start as usize..end as usize].copy_from_slice(content);
+        blocks.insert(start, end);
+        *touched = now;
+        if !blocks.is_full() {
+            return None;
+        }
+        let whole = std::mem::take(bytes);
+        if self.kind == LaneKind::ReliableOrdered && id != self.next {
+            self.waiting.insert(id, Waiting::Whole(whole));
+            return None;
+        }
+        self.waiting.remove(&id);
+        self.held_bytes -= whole.len() + MESSAGE_OVERHEAD_BYTES;
+        Some(whole.into())
+    }
+
+    fn hold(&mut self, id: u64, waiting: Waiting) {
+        self.held_bytes += waiting.cost();
+        self.waiting.insert(id, waiting);
+    }
+
+    fn complete(&mut self, id: u64, message: Span, deliver: &mut dyn FnMut(Span)) {
+        deliver(message);
+        if self.kind == LaneKind::ReliableUnordered {
+            self.delivered.insert(id);
+            while self.delivered.remove(&self.next) {
+                self.next += 1;
+            }
+            return;
+        }
+        self.next = id + 1;
+        while let Some(entry) = self.waiting.first_entry() {
+            if *entry.key() != self.next || !matches!(entry.get(), Waiting::Whole(_)) {
+                break;
+            }
+            let waiting = entry.remove();
+            self.held_bytes -= waiting.cost();
+            if let Waiting::Whole(bytes) = waiting {
+                deliver(bytes.into());
+            }
+            self.next += 1;
+        }
+    }
+}
+
+/// Counts a delivery.
+pub(crate) fn count_delivery(stats: &mut LaneStats, bytes: &Span) {
+    stats.messages_in += 1;
+    stats.bytes_in += bytes.len() as u64;
+}

@@ -1,0 +1,235 @@
+//! Packing of messages into datagrams, and when they may leave.
+
+use std::time::Duration;
+
+use crate::congestion::{MIN_RATE_BYTES_S, PACKET_BYTES};
+use crate::disconnect::DisconnectCode;
+use crate::id::LaneId;
+use crate::lane::{LaneConfig, LaneSet};
+use crate::session::desk::Desk;
+use crate::session::frame::{PAYLOAD_BYTES, write_disconnect, write_head, write_ping};
+use crate::session::outbound::{Filling, Outbound};
+use crate::session::pacer::Pacer;
+use crate::session::received::Urgency;
+use crate::session::sent::SentPacket;
+use crate::session::state::Session;
+
+/// Longest burst ahead of the pace.
+const BURST: Duration = Duration::from_millis(20);
+/// Packets that may always leave in a burst.
+const BURST_PACKETS: u64 = 4;
+/// Burst of what is sent beyond the window, at the least rate.
+const FLOOR_BURST: Duration = Duration::from_millis(2 * PACKET_BYTES * 1_000 / MIN_RATE_BYTES_S);
+/// Room below which no lane is asked for more.
+const MIN_ROOM_BYTES: usize = 8;
+
+/// Order of lanes and pace of a session's packets.
+pub(super) struct Packing {
+    /// Lanes in order of priority, with the index of their class of equal priority.
+    order: Box<[(u8, u8)]>,
+    /// Fair clock of each class: bytes per weight already served.
+    clocks: Box<[u64]>,
+    /// Lanes without urgency, as bits: unreliable ones and those that repeat anyway.
+    lazy: u16,
+    pacer: Pacer,
+    floor: Pacer,
+}
+
+impl Packing {
+    pub(super) fn new(lanes: &LaneSet) -> Self {
+        let mut order: Vec<u8> = (0..lanes.lanes().len() as u8).collect();
+        let priority = |lane: u8| lanes.lanes()[usize::from(lane)].priority;
+        order.sort_by_key(|&lane| priority(lane));
+        let mut class = 0;
+        let classed = (0..order.len()).map(|index| {
+            class += u8::from(index > 0 && priority(order[index]) != priority(order[index - 1]));
+            (order[index], class)
+        });
+        let order: Box<[_]> = classed.collect();
+        let is_lazy = |lane: &LaneConfig| !lane.kind.is_reliable() || lane.repeat.is_some();
+        let lazy =
+            lanes.lanes().iter().enumerate().filter(|(_, lane)| is_lazy(lane)).fold(0, |lazy, (i, _)| lazy | 1 << i);
+        Self {
+            order,
+            clocks: vec![0; usize::from(class) + 1].into(),
+            lazy,
+            pacer: Pacer::default(),
+            floor: Pacer::default(),
+        }
+    }
+
+    /// How urgently a frame of `lane` asks to be acknowledged.
+    pub(super) fn urgency(&self, lane: u8) -> Urgency {
+        if self.lazy >> lane & 1 == 1 { Urgency::Lazy } else { Urgency::Eager }
+    }
+}
+
+/// Whether data may leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gate {
+    Open,
+    /// Beyond the window, at the least rate.
+    Floor,
+    Until(Duration),
+    Closed,
+}
+
+impl Session {
+    /// Bytes per second that may leave.
+    pub(super) fn rate_bytes_s(&self) -> u64 {
+        self.recovery
+            .controller
+            .rate_bytes_s()
+            .clamp(MIN_RATE_BYTES_S, self.config.max_rate_bytes_s.max(MIN_RATE_BYTES_S))
+    }
+
+    /// Appends the payload of the next packet that may leave to `desk.datagram`; whether there was one.
+    pub(crate) fn transmit(&mut self, now: Duration, desk: &mut Desk) -> bool {
+        let probe = self.recovery.is_probe_due();
+        let gate = if self.is_pending() { self.gate(now) } else { Gate::Closed };
+        let data = probe || matches!(gate, Gate::Open | Gate::Floor);
+        let owed = self.received.due();
+        if !data && owed.is_none_or(|due| due > now) {
+            return false;
+        }
+        let base = desk.datagram.len();
+        let number = self.recovery.next_number();
+        write_head(number, self.recovery.peer_expects(), &mut desk.datagram);
+        let head = desk.datagram.len();
+        let told = if owed.is_some() { self.received.write(now, &mut desk.datagram) } else { None };
+        let empty = desk.datagram.len();
+        if data {
+            self.fill(now, base + PAYLOAD_BYTES, desk);
+        }
+        let mut urgency = desk.carried_urgency(&self.packing, desk.datagram.len() > empty);
+        if probe {
+            if desk.datagram.len() == empty {
+                write_ping(&mut desk.datagram);
+            }
+            urgency = Urgency::Eager;
+        }
+        if desk.datagram.len() == head {
+            desk.datagram.truncate(base);
+            return false;
+        }
+        let bytes = desk.datagram.len() - base;
+        self.note_sent(SentPacket::new(now, bytes, urgency, told), gate, desk);
+        true
+    }
+
+    /// Appends the payload of a packet that ends the connection to `desk.datagram`.
+    pub(crate) fn write_farewell(&mut self, now: Duration, code: DisconnectCode, text: &str, desk: &mut Desk) {
+        let base = desk.datagram.len();
+        write_head(self.recovery.next_number(), self.recovery.peer_expects(), &mut desk.datagram);
+        write_disconnect(code, text, &mut desk.datagram);
+        let bytes = desk.datagram.len() - base;
+        self.recovery.on_sent(SentPacket::new(now, bytes, Urgency::None, None), 0);
+    }
+
+    /// When something is due without new messages or datagrams.
+    pub(crate) fn next_timeout(&self, now: Duration) -> Option<Duration> {
+        let mut next = self.recovery.next_timeout();
+        let mut sooner = |time: Duration| next = Some(next.map_or(time, |next| next.min(time)));
+        if let Some(due) = self.received.due() {
+            sooner(due);
+        }
+        if self.is_pending() {
+            match self.gate(now) {
+                Gate::Open | Gate::Floor => sooner(now),
+                Gate::Until(time) => sooner(time),
+                Gate::Closed => {}
+            }
+        }
+        next
+    }
+
+    fn is_pending(&self) -> bool {
+        self.outbound.iter().any(Outbound::is_pending)
+    }
+
+    fn gate(&self, now: Duration) -> Gate {
+        if self.recovery.is_full() {
+            return Gate::Closed;
+        }
+        let burst = BURST.max(Duration::from_nanos(BURST_PACKETS * PACKET_BYTES * 1_000_000_000 / self.rate_bytes_s()));
+        let paced = self.packing.pacer.ready_at(burst);
+        if paced > now {
+            return Gate::Until(paced);
+        }
+        if self.recovery.in_flight() + PACKET_BYTES <= self.recovery.controller.window_bytes() {
+            return Gate::Open;
+        }
+        match self.packing.floor.ready_at(FLOOR_BURST) {
+            ready if ready <= now => Gate::Floor,
+            ready => Gate::Until(ready),
+        }
+    }
+
+    /// Writes repeats, then the lanes by priority and weight, into the datagram up to `limit`.
+    fn fill(&mut self, now: Duration, limit: usize, desk: &mut Desk) {
+        let number = self.recovery.next_number();
+        let Desk { datagram: out, carried, written, .. } = desk;
+        let mut filling = Filling { now, number, out, limit, carried, previous: None };
+        *written = 0;
+        for &(lane, _) in &self.packing.order {
+            if let Some(repeat) = self.lanes.get(LaneId(lane)).and_then(|lane| lane.repeat) {
+                let before = filling.out.len();
+                self.outbound[usize::from(lane)].repeat(lane, repeat.window, repeat.byte_cap, &mut filling);
+                *written |= u16::from(filling.out.len() > before) << lane;
+            }
+        }
+        let mut closed = 0u16;
+        while let Some((lane, class)) = self.next_lane(closed) {
+            let index = usize::from(lane);
+            let before = filling.out.len();
+            let room = limit - before >= MIN_ROOM_BYTES;
+            if !room || !self.outbound[index].fill(lane, &mut filling) {
+                closed |= 1 << lane;
+                continue;
+            }
+            *written |= 1 << lane;
+            let clock = &mut self.packing.clocks[usize::from(class)];
+            let outbound = &mut self.outbound[index];
+            *clock = outbound.turn.max(*clock);
+            let weight = self.lanes.lanes()[index].weight;
+            outbound.turn = *clock + (filling.out.len() - before) as u64 * 256 / u64::from(weight);
+        }
+    }
+
+    /// The lane to serve next, among those not `closed`: of the first class with something to send, the one served least.
+    fn next_lane(&self, closed: u16) -> Option<(u8, u8)> {
+        let open = |&&(lane, _): &&(u8, u8)| closed >> lane & 1 == 0 && self.outbound[usize::from(lane)].is_pending();
+        let first = self.packing.order.iter().find(open)?;
+        let class = self.packing.order.iter().filter(open).take_while(|(_, class)| *class == first.1);
+        class.min_by_key(|(lane, _)| self.outbound[usize::from(*lane)].turn).copied()
+    }
+
+    fn note_sent(&mut self, packet: SentPacket, gate: Gate, desk: &mut Desk) {
+        let count = desk.carried.len();
+        desk.carried.drain(..).for_each(|carried| self.recovery.carry(carried));
+        let (now, bytes) = (packet.sent_at, packet.bytes as usize);
+        let asks = packet.urgency != Urgency::None;
+        self.recovery.on_sent(packet, count);
+        if asks {
+            let rate = self.rate_bytes_s();
+            self.packing.pacer.pass(now, bytes, rate);
+        }
+        if gate == Gate::Floor {
+            self.packing.floor.pass(now, bytes, MIN_RATE_BYTES_S);
+        }
+        if !self.is_pending() {
+            self.recovery.on_idle();
+        }
+    }
+}
+
+impl Desk {
+    /// Urgency of the packet just filled.
+    fn carried_urgency(&self, packing: &Packing, has_content: bool) -> Urgency {
+        match (has_content, self.written & !packing.lazy != 0) {
+            (false, _) => Urgency::None,
+            (true, true) => Urgency::Eager,
+            (true, false) => Urgency::Lazy,
+        }
+    }
+}

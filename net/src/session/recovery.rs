@@ -1,0 +1,341 @@
+//! Loss detection and delivery measurement, after RFC 9002.
+
+use std::time::Duration;
+
+use crate::congestion::{AckEvent, Controller, Delivery, LossEvent};
+use crate::id::ReceiptKey;
+use crate::session::frame::AckFrame;
+use crate::session::received::{EAGER_DELAY, LAZY_DELAY, Urgency};
+use crate::session::rtt::{GRANULARITY, Rtt};
+use crate::session::sent::{Carried, DeliveryMark, Fate, SentLog, SentPacket};
+
+/// Packets acknowledged beyond one before it is given up, at first.
+const REORDER_PACKETS: u64 = 3;
+/// At most, after acknowledgements of packets given up.
+const MAX_REORDER_PACKETS: u64 = 128;
+/// Eighths of a round trip before a packet is given up, at first and at most.
+const REORDER_EIGHTHS: u32 = 9;
+const MAX_REORDER_EIGHTHS: u32 = 16;
+/// Probes are never further apart than this, or one probe timeout if that is longer.
+const MAX_PROBE_INTERVAL: Duration = Duration::from_millis(400);
+/// How long packets given up are remembered for a late acknowledgement.
+const LOST_MEMORY: Duration = Duration::from_secs(1);
+
+/// What happened to frames, collected for the lanes.
+#[derive(Debug, Default)]
+pub(crate) struct Settled {
+    /// Arrived, for the first time we know of.
+    pub(crate) acked: Vec<Carried>,
+    /// Given up, with the packet's number.
+    pub(crate) lost: Vec<(u64, Carried)>,
+    /// Worth sending again though not given up.
+    pub(crate) probe: Vec<Carried>,
+}
+
+/// The acknowledgement names a packet that was never sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NeverSent;
+
+/// Packets in flight and what is concluded about them.
+pub(crate) struct Recovery {
+    log: SentLog,
+    pub(crate) rtt: Rtt,
+    pub(crate) controller: Box<dyn Controller>,
+    in_flight: u64,
+    newest_acked: Option<u64>,
+    newest_told: Option<u64>,
+    loss_at: Option<Duration>,
+    last_ask: Option<(Duration, Urgency)>,
+    probes_unanswered: u32,
+    probe_due: bool,
+    reorder_packets: u64,
+    reorder_eighths: u32,
+    delivered: u64,
+    delivered_at: Duration,
+    first_sent_at: Duration,
+    app_limited_until: u64,
+    pub(crate) lost_packets: u64,
+    pub(crate) loss: f32,
+}
+
+impl Recovery {
+    pub(crate) fn new(first_number: u64, controller: Box<dyn Controller>, now: Duration) -> Self {
+        Self {
+            log: SentLog::new(first_number),
+            rtt: Rtt::new(),
+            controller,
+            in_flight: 0,
+            newest_acked: None,
+            newest_told: None,
+            loss_at: None,
+            last_ask: None,
+            probes_unanswered: 0,
+            probe_due: false,
+            reorder_packets: REORDER_PACKETS,
+            reorder_eighths: REORDER_EIGHTHS,
+            delivered: 0,
+            delivered_at: now,
+            first_sent_at: now,
+            app_limited_until: 0,
+            lost_packets: 0,
+            loss: 0.0,
+        }
+    }
+
+    pub(crate) fn next_number(&self) -> u64 {
+        self.log.next_number()
+    }
+
+    /// The oldest packet number the peer may be waiting for.
+    pub(crate) fn peer_expects(&self) -> u64 {
+        self.newest_acked.map_or(self.log.first_number(), |newest| newest + 1)
+    }
+
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.log.is_full()
+    }
+
+    /// Whether a probe should leave, whatever the window.
+    pub(crate) fn is_probe_due(&self) -> bool {
+        self.probe_due
+    }
+
+    pub(crate) fn carry(&mut self, carried: Carried) {
+        self.log.carry(carried);
+    }
+
+    /// Notes a packet sent, which carries the newest `carried` notes.
+    pub(crate) fn on_sent(&mut self, mut packet: SentPacket, carried: usize) {
+        if packet.fate == Fate::Open {
+            if self.in_flight == 0 {
+                self.first_sent_at = packet.sent_at;
+                self.delivered_at = packet.sent_at;
+            }
+            packet.delivery = DeliveryMark {
+                delivered: self.delivered,
+                delivered_at: self.delivered_at,
+                first_sent_at: self.first_sent_at,
+                app_limited: self.app_limited_until > self.delivered,
+            };
+            self.in_flight += u64::from(packet.bytes);
+            self.last_ask = Some((packet.sent_at, packet.urgency));
+            self.probe_due = false;
+            self.controller.on_sent(packet.sent_at, u64::from(packet.bytes), self.in_flight);
+        }
+        self.log.push(packet, carried);
+    }
+
+    /// Notes that the sender had nothing more to send though it might have.
+    pub(crate) fn on_idle(&mut self) {
+        if self.in_flight < self.controller.window_bytes() {
+            self.app_limited_until = (self.delivered + self.in_flight).max(1);
+        }
+    }
+
+    /// Whether every number of an acknowledgement was sent.
+    pub(crate) fn check(&self, ack: &AckFrame<'_>) -> Result<(), NeverSent> {
+        if ack.newest < self.log.next_number() { Ok(()) } else { Err(NeverSent) }
+    }
+
+    /// Takes an acknowledgement that was checked. Returns the newest number of ours whose telling the peer has seen.
+    pub(crate) fn on_ack(&mut self, now: Duration, ack: &AckFrame<'_>, settled: &mut Settled) -> Option<u64> {
+        let before = self.in_flight;
+        let mut batch = AckBatch::default();
+        for range in ack.ranges() {
+            let start = (*range.start()).max(self.log.first_number());
+            for number in start..=*range.end() {
+                self.ack_one(number, &mut batch);
+            }
+        }
+        let Some((newest, packet)) = batch.newest else { return self.newest_told };
+        self.newest_acked = self.newest_acked.max(Some(newest));
+        self.collect_acked(ack.newest, settled);
+        let sample = (newest == ack.newest).then(|| now.saturating_sub(packet.sent_at));
+        if let Some(latest) = sample {
+            self.rtt.sample(latest, ack.delay.min(LAZY_DELAY));
+        }
+        self.probes_unanswered = 0;
+        let delivery = self.measure(now, &packet.delivery, packet.sent_at);
+        self.controller.on_ack(&AckEvent {
+            now,
+            acked_bytes: batch.bytes,
+            in_flight_before: before,
+            in_flight: self.in_flight,
+            sent_at: packet.sent_at,
+            ack_delay: ack.delay,
+            rtt: sample,
+            smoothed_rtt: self.rtt.smoothed,
+            min_rtt: self.rtt.min,
+            delivery,
+        });
+        self.detect_losses(now, settled);
+        self.log.trim(now.saturating_sub(LOST_MEMORY));
+        self.newest_told
+    }
+
+    /// Lets time pass: gives packets up whose time has come, asks for a probe when nothing was heard.
+    pub(crate) fn advance(&mut self, now: Duration, settled: &mut Settled) {
+        if self.loss_at.is_some_and(|at| at <= now) {
+            self.detect_losses(now, settled);
+            self.log.trim(now.saturating_sub(LOST_MEMORY));
+        }
+        if self.probe_at().is_some_and(|at| at <= now) {
+            self.probes_unanswered = (self.probes_unanswered + 1).min(16);
+            self.last_ask = self.last_ask.map(|(_, urgency)| (now, urgency));
+            self.probe_due = true;
+            self.collect_probe(settled);
+        }
+    }
+
+    /// Gives everything up: receipts that ride on packets are appended.
+    pub(crate) fn abandon(&mut self, lost: &mut Vec<ReceiptKey>) {
+        self.log.settle(u64::MAX, |_, packet, carried| {
+            if packet.fate != Fate::Open {
+                return None;
+            }
+            lost.extend(carried.filter_map(|carried| carried.receipt));
+            Some(Fate::Lost)
+        });
+        (self.in_flight, self.loss_at, self.last_ask) = (0, None, None);
+    }
+
+    /// When [`advance`](Self::advance) has something to do.
+    pub(crate) fn next_timeout(&self) -> Option<Duration> {
+        match (self.loss_at, self.probe_at()) {
+            (Some(loss), Some(probe)) => Some(loss.min(probe)),
+            (loss, probe) => loss.or(probe),
+        }
+    }
+
+    fn probe_at(&self) -> Option<Duration> {
+        let (asked_at, urgency) = self.last_ask.filter(|_| self.in_flight > 0)?;
+        let delay = if urgency == Urgency::Eager { EAGER_DELAY } else { LAZY_DELAY };
+        let timeout = self.rtt.probe_timeout(delay);
+        let interval = timeout * (1 << self.probes_unanswered.min(4));
+        Some(asked_at + interval.min(timeout.max(MAX_PROBE_INTERVAL)))
+    }
+
+    fn ack_one(&mut self, number: u64, batch: &mut AckBatch) {
+        let newest_acked = self.newest_acked.unwrap_or(0);
+        let Some(packet) = self.log.get_mut(number) else { return };
+        match packet.fate {
+            Fate::Acked | Fate::AckedLate => return,
+            Fate::Silent => {
+                self.newest_told = self.newest_told.max(packet.told);
+                return;
+            }
+            Fate::Open => {
+                self.in_flight -= u64::from(packet.bytes);
+                self.loss -= self.loss / 64.0;
+            }
+            Fate::Lost => {
+                let behind = newest_acked.saturating_sub(number) + 1;
+                self.reorder_packets = self.reorder_packets.max(behind.min(MAX_REORDER_PACKETS));
+                self.reorder_eighths = (self.reorder_eighths + 1).min(MAX_REORDER_EIGHTHS);
+                self.lost_packets -= 1;
+                self.loss = (self.loss - 1.0 / 64.0).max(0.0);
+            }
+        }
+        packet.fate = if packet.fate == Fate::Lost { Fate::AckedLate } else { Fate::Acked };
+        self.newest_told = self.newest_told.max(packet.told);
+        self.delivered += u64::from(packet.bytes);
+        batch.bytes += u64::from(packet.bytes);
+        if batch.newest.as_ref().is_none_or(|(newest, _)| number > *newest) {
+            batch.newest = Some((number, *packet));
+        }
+    }
+
+    /// Collects what the packets marked by [`ack_one`](Self::ack_one) carried and marks them settled. Receipts of those given up
+    /// before were answered then.
+    fn collect_acked(&mut self, newest: u64, settled: &mut Settled) {
+        self.log.settle(newest, |_, packet, carried| {
+            match packet.fate {
+                Fate::Acked => settled.acked.extend(carried),
+                Fate::AckedLate => settled.acked.extend(carried.map(|carried| Carried { receipt: None, ..carried })),
+                _ => return None,
+            }
+            Some(Fate::Silent)
+        });
+    }
+
+    fn detect_losses(&mut self, now: Duration, settled: &mut Settled) {
+        self.loss_at = None;
+        let Some(newest_acked) = self.newest_acked else { return };
+        let patience = (self.rtt.smoothed.max(self.rtt.latest) * self.reorder_eighths / 8).max(GRANULARITY);
+        let packets = self.reorder_packets;
+        let (mut lost_bytes, mut lost_count) = (0, 0);
+        let (mut span, mut next) = ((Duration::MAX, Duration::ZERO), None::<Duration>);
+        self.log.settle(newest_acked, |number, packet, carried| {
+            if packet.fate != Fate::Open {
+                return None;
+            }
+            let due = packet.sent_at + patience;
+            if due > now && newest_acked - number < packets {
+                next = Some(next.map_or(due, |next| next.min(due)));
+                return None;
+            }
+            lost_bytes += u64::from(packet.bytes);
+            lost_count += 1;
+            span = (span.0.min(packet.sent_at), span.1.max(packet.sent_at));
+            settled.lost.extend(carried.map(|carried| (number, carried)));
+            Some(Fate::Lost)
+        });
+        self.loss_at = next;
+        if lost_count == 0 {
+            return;
+        }
+        self.in_flight -= lost_bytes;
+        self.lost_packets += lost_count;
+        (0..lost_count.min(256)).for_each(|_| self.loss += (1.0 - self.loss) / 64.0);
+        let persistent = span.1.saturating_sub(span.0) > self.rtt.probe_timeout(EAGER_DELAY) * 3;
+        self.controller.on_loss(&LossEvent {
+            now,
+            lost_bytes,
+            newest_sent_at: span.1,
+            in_flight: self.in_flight,
+            persistent,
+        });
+    }
+
+    /// Collects what the two oldest open packets carried.
+    fn collect_probe(&mut self, settled: &mut Settled) {
+        let mut packets = 0;
+        self.log.settle(u64::MAX, |_, packet, carried| {
+            if packet.fate == Fate::Open && packets < 2 {
+                packets += 1;
+                settled.probe.extend(carried);
+            }
+            None
+        });
+    }
+
+    fn measure(&mut self, now: Duration, mark: &DeliveryMark, sent_at: Duration) -> Option<Delivery> {
+        self.delivered_at = now;
+        self.first_sent_at = self.first_sent_at.max(sent_at);
+        let sending = sent_at.saturating_sub(mark.first_sent_at);
+        let acking = now.saturating_sub(mark.delivered_at);
+        let interval = sending.max(acking);
+        let bytes = self.delivered - mark.delivered;
+        if interval < self.rtt.min.min(GRANULARITY) || interval.is_zero() {
+            return None;
+        }
+        let bytes_s = u128::from(bytes) * 1_000_000_000 / interval.as_nanos();
+        Some(Delivery {
+            bytes_s: bytes_s.min(u128::from(u64::MAX)) as u64,
+            app_limited: mark.app_limited,
+            delivered_before: mark.delivered,
+            delivered: self.delivered,
+        })
+    }
+}
+
+/// What one acknowledgement newly acknowledged.
+#[derive(Default)]
+struct AckBatch {
+    bytes: u64,
+    newest: Option<(u64, SentPacket)>,
+}

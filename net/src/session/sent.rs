@@ -1,0 +1,146 @@
+//! Packets sent and not settled yet, with what they carried.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::id::ReceiptKey;
+use crate::session::received::Urgency;
+
+/// Most packets remembered; nothing is sent while so many are open.
+pub(crate) const MAX_OPEN_PACKETS: usize = 4_096;
+
+/// What one frame of a sent packet carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Carried {
+    pub(crate) lane: u8,
+    /// Whether it was whole, as opposed to a part.
+    pub(crate) whole: bool,
+    pub(crate) id: u64,
+    /// Which bytes of the message.
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// Receipt of a message that is not sent again.
+    pub(crate) receipt: Option<ReceiptKey>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Neither acknowledged nor given up.
+    Open,
+    Acked,
+    /// Acknowledged after it was given up.
+    AckedLate,
+    /// Given up; an acknowledgement may still come.
+    Lost,
+    /// Asked for no acknowledgement, or settled.
+    Silent,
+}
+
+/// A sent packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SentPacket {
+    pub(crate) sent_at: Duration,
+    pub(crate) bytes: u32,
+    pub(crate) fate: Fate,
+    pub(crate) urgency: Urgency,
+    /// Newest packet number its acknowledgement frame told.
+    pub(crate) told: Option<u64>,
+    /// Delivery state when it was sent, for rate samples.
+    pub(crate) delivery: DeliveryMark,
+    carried: u16,
+}
+
+/// What was delivered when a packet left.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DeliveryMark {
+    pub(crate) delivered: u64,
+    pub(crate) delivered_at: Duration,
+    pub(crate) first_sent_at: Duration,
+    pub(crate) app_limited: bool,
+}
+
+/// The packets, by number, and what they carried, in one queue each.
+#[derive(Debug)]
+pub(crate) struct SentLog {
+    first: u64,
+    packets: VecDeque<SentPacket>,
+    carried: VecDeque<Carried>,
+}
+
+impl SentLog {
+    pub(crate) fn new(first: u64) -> Self {
+        Self { first, packets: VecDeque::new(), carried: VecDeque::new() }
+    }
+
+    /// Number of the next packet.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.first + self.packets.len() as u64
+    }
+
+    /// Oldest number remembered.
+    pub(crate) fn first_number(&self) -> u64 {
+        self.first
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.packets.len() >= MAX_OPEN_PACKETS
+    }
+
+    pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut SentPacket> {
+        self.packets.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
+    }
+
+    /// Notes what the packet now being written carries; [`push`](Self::push) takes it.
+    pub(crate) fn carry(&mut self, carried: Carried) {
+        self.carried.push_back(carried);
+    }
+
+    /// Adds the packet that carries the newest `carried` notes.
+    pub(crate) fn push(&mut self, mut packet: SentPacket, carried: usize) {
+        packet.carried = carried as u16;
+        self.packets.push_back(packet);
+    }
+
+    /// Calls `visit` with every packet from the oldest up to `newest` and what it carried. Where `visit` answers with a fate, the
+    /// packet takes it.
+    pub(crate) fn settle(
+        &mut self,
+        newest: u64,
+        mut visit: impl FnMut(u64, &SentPacket, &mut dyn Iterator<Item = Carried>) -> Option<Fate>,
+    ) {
+        let mut at = 0;
+        for (number, packet) in (self.first..=newest).zip(&mut self.packets) {
+            let end = at + usize::from(packet.carried);
+            let mut carried = self.carried.range(at..end).copied();
+            if let Some(fate) = visit(number, packet, &mut carried) {
+                packet.fate = fate;
+            }
+            at = end;
+        }
+    }
+
+    /// Forgets settled packets at the old end; lost ones when they were sent before `lost_before`.
+    pub(crate) fn trim(&mut self, lost_before: Duration) {
+        while let Some(packet) = self.packets.front() {
+            match packet.fate {
+                Fate::Open => break,
+                Fate::Lost if packet.sent_at >= lost_before => break,
+                _ => {}
+            }
+            self.carried.drain(..usize::from(packet.carried));
+            self.packets.pop_front();
+            self.first += 1;
+        }
+        if self.packets.is_empty() && self.packets.capacity() > 64 {
+            self.packets = VecDeque::new();
+            self.carried = VecDeque::new();
+        }
+    }
+}
+
+impl SentPacket {
+    pub(crate) fn new(sent_at: Duration, bytes: usize, urgency: Urgency, told: Option<u64>) -> Self {
+        let fate = if urgency == Urgency::None { Fate::Silent } else { Fate::Open };
+        Self { sent_at, bytes: bytes as u32, fate, urgency, told, delivery: DeliveryMark::default(), carried: 0 }
+    }
+}
