@@ -45,7 +45,7 @@ pub struct CollisionIndex {
 }
 
 /// What a slot holds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) id: ColliderId,
     pub(super) solid: Solid,
@@ -55,7 +55,7 @@ pub(super) struct Entry {
 }
 
 /// How a collider moves.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Motion {
     Resting(Placement),
     Scripted(Mover),
@@ -68,6 +68,23 @@ impl std::fmt::Debug for CollisionIndex {
             .field("movers", &self.movers)
             .field("revision", &self.revision)
             .finish_non_exhaustive()
+    }
+}
+
+impl Clone for CollisionIndex {
+    /// A copy that changes apart from the original.
+    fn clone(&self) -> Self {
+        Self {
+            slots: self.slots.clone(),
+            free: self.free.clone(),
+            by_id: self.by_id.clone(),
+            tree: self.tree.clone(),
+            workspace: BvhWorkspace::default(),
+            movers: self.movers,
+            revision: self.revision,
+            // What was gathered from the original must not be taken for the copy's.
+            identity: Arc::default(),
+        }
     }
 }
 

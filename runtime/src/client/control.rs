@@ -1,0 +1,35 @@
+use glam::Vec3;
+use tidelock_sim::motor::{ControllerBytes, InputFrame};
+
+/// What the player holds now.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ControlInput {
+    /// Wanted movement, length 0 to 1 as a share of full speed; in the camera's axes (−z forward) when `camera_relative`,
+    /// else in the world's.
+    pub direction: Vec3,
+    /// Whether `direction` turns with `camera_yaw`.
+    pub camera_relative: bool,
+    /// Camera yaw about the up direction, radians.
+    pub camera_yaw: f32,
+    /// Whether jump is held.
+    pub jump: bool,
+    /// Whether to jump by itself at obstacles too high to step on.
+    pub auto_jump: bool,
+    /// Input of the simulation module; the stock module reads sprint from bit 0 and dash from bit 1 of the first byte.
+    pub controller: ControllerBytes,
+}
+
+impl ControlInput {
+    /// The frame the motor runs on; its duration is set when time is cut into frames.
+    pub(crate) fn frame(&self) -> InputFrame {
+        InputFrame {
+            direction: self.direction,
+            camera_relative: self.camera_relative,
+            camera_yaw: self.camera_yaw,
+            jump: self.jump,
+            auto_jump: self.auto_jump,
+            controller: self.controller,
+            ..InputFrame::default()
+        }
+    }
+}

@@ -1,0 +1,39 @@
+use std::time::Duration;
+
+use tidelock_net::{Egress, LaneSet, Span};
+use tidelock_replication::wire::{ClientMessage, write_report};
+
+use super::Client;
+
+/// Sends what the frame has to say: reports when due, and whatever the session said before.
+pub(super) fn run(client: &mut Client, network_now: Duration) {
+    reports(client);
+    let Client { transport, egress, ingress, stats, .. } = client;
+    if !egress.is_empty() {
+        egress.push(Egress::FlushAll);
+    }
+    if transport.send(network_now, egress, ingress).is_err() {
+        stats.faults += 1;
+    }
+}
+
+fn reports(client: &mut Client) {
+    let Some(connection) = client.connection else { return };
+    let Some(prediction) = &mut client.own.prediction else { return };
+    while let Some(report) = prediction.poll_report() {
+        let mut bytes = Vec::with_capacity(128);
+        write_report(&mut bytes, &report);
+        prediction.recycle(report);
+        client.stats.reports += 1;
+        client.egress.push(Egress::Send { connection, lane: LaneSet::REPORT, bytes: Span::from(bytes), receipt: None });
+    }
+}
+
+/// Queues a session message.
+pub(super) fn send(client: &mut Client, message: &ClientMessage) {
+    let Some(connection) = client.connection else { return };
+    let mut bytes = Vec::new();
+    message.write(&mut bytes);
+    let bytes = Span::from(bytes);
+    client.egress.push(Egress::Send { connection, lane: LaneSet::STATE, bytes, receipt: None });
+}

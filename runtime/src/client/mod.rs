@@ -1,0 +1,238 @@
+//! The client: one connection, a replica of what it may know, its own character predicted.
+
+mod config;
+mod control;
+mod download;
+mod egress;
+mod error;
+mod event;
+mod ingress;
+mod mirror;
+mod own;
+mod place_cache;
+mod predict;
+mod present;
+mod projection;
+mod replica;
+mod stats;
+mod timeline;
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidelock_net::{ClientShard, ConnectToken, ConnectionId, Egress, Ingress};
+use tidelock_replication::ids::{InstanceId, PlayerId};
+use tidelock_replication::mirror::Mirror;
+use tidelock_replication::wire::Welcome;
+use tidelock_sim::collision::Nearby;
+use tidelock_sim::motor::MotorSnapshot;
+use tidelock_sim::timeline::{RemoteTimeline, RemoteTimelineConfig};
+
+use crate::clock::SystemClock;
+use crate::protocol::Protocol;
+use crate::scene::Scene;
+use crate::testing::{VirtualNetwork, VirtualPort};
+use crate::transport::Transport;
+
+pub use config::ClientConfig;
+pub use control::ControlInput;
+pub use error::ClientError;
+pub use event::{ClientEvent, ClientState};
+pub use place_cache::PlaceCache;
+pub use projection::{DrawnCharacter, DrawnPart, Projection};
+pub use stats::{ClientStats, KindBytes};
+
+use download::Download;
+use own::OwnCharacter;
+use replica::Replica;
+
+/// Events kept for a host that does not take them; the oldest go first.
+const MAX_EVENTS: usize = 1_024;
+
+/// A client: connects with a token, answers the player's input at once, and says what to draw.
+///
+/// Its host calls [`Self::update`] once a frame. It asks no ECS of its host; the replica inside is nobody else's business.
+pub struct Client {
+    config: ClientConfig,
+    protocol: Arc<Protocol>,
+    transport: Transport<ClientShard>,
+    ingress: Vec<Ingress>,
+    egress: Vec<Egress>,
+    connection: Option<ConnectionId>,
+    state: ClientState,
+    welcome: Option<Welcome>,
+    download: Option<Download>,
+    scene: Option<Arc<Scene>>,
+    replica: Replica,
+    mirror: Mirror,
+    timeline: RemoteTimeline,
+    own: OwnCharacter,
+    nearby: Nearby,
+    projection: Projection,
+    events: VecDeque<ClientEvent>,
+    stats: ClientStats,
+    /// Local time of this frame and its length, seconds.
+    now: f64,
+    dt: f64,
+    started: bool,
+}
+
+impl Client {
+    /// Opens a UDP socket and begins to connect with `token`.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`]: a name that is empty or too long, an address that cannot be bound.
+    pub fn connect(config: ClientConfig, protocol: Arc<Protocol>, token: ConnectToken) -> Result<Self, ClientError> {
+        let shard =
+            ClientShard::new(tidelock_net::ClientConfig::default(), token, Duration::ZERO, SystemClock::unix_time());
+        let address = config.bind;
+        let transport =
+            Transport::bind(address, shard, false).map_err(|source| ClientError::Bind { address, source })?;
+        Self::new(config, protocol, transport)
+    }
+
+    /// Begins to connect from `config.bind` of a virtual network; `unix` is the calendar time at time zero.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::connect`].
+    pub fn in_network(
+        config: ClientConfig,
+        protocol: Arc<Protocol>,
+        token: ConnectToken,
+        network: VirtualNetwork,
+        unix: Duration,
+    ) -> Result<Self, ClientError> {
+        let shard = ClientShard::new(tidelock_net::ClientConfig::default(), token, Duration::ZERO, unix);
+        let port = VirtualPort::new(shard, config.bind, network);
+        Self::new(config, protocol, Transport::Virtual(Box::new(port)))
+    }
+
+    fn new(
+        config: ClientConfig,
+        protocol: Arc<Protocol>,
+        transport: Transport<ClientShard>,
+    ) -> Result<Self, ClientError> {
+        if config.name.is_empty() || config.name.len() > ClientConfig::MAX_NAME_BYTES {
+            return Err(ClientError::Name { bytes: config.name.len() });
+        }
+        Ok(Self {
+            own: OwnCharacter::new(config.prediction),
+            config,
+            protocol,
+            transport,
+            ingress: Vec::new(),
+            egress: Vec::new(),
+            connection: None,
+            state: ClientState::Connecting,
+            welcome: None,
+            download: None,
+            scene: None,
+            replica: Replica::default(),
+            mirror: Mirror::new(),
+            timeline: RemoteTimeline::new(RemoteTimelineConfig::default()),
+            nearby: Nearby::new(),
+            projection: Projection::default(),
+            events: VecDeque::new(),
+            stats: ClientStats::default(),
+            now: 0.0,
+            dt: 0.0,
+            started: false,
+        })
+    }
+
+    /// Runs one frame at `now`, time since an epoch of the host's choosing that never goes back, during which the player
+    /// holds `input`. Afterwards [`Self::projection`] says what to draw.
+    pub fn update(&mut self, now: Duration, input: &ControlInput) {
+        self.update_skewed(now, now, input);
+    }
+
+    /// The same with a game clock that differs from the network's, for tests of clocks that run too fast.
+    pub(crate) fn update_skewed(&mut self, network_now: Duration, now: Duration, input: &ControlInput) {
+        let now = now.as_secs_f64();
+        self.dt = if self.started { (now - self.now).max(0.0) } else { 0.0 };
+        (self.now, self.started) = (now, true);
+        ingress::run(self, network_now);
+        timeline::run(self);
+        predict::run(self, input);
+        present::run(self);
+        egress::run(self, network_now);
+    }
+
+    /// What to draw, as of the last update.
+    #[must_use]
+    pub fn projection(&self) -> &Projection {
+        &self.projection
+    }
+
+    /// How far the client has come.
+    #[must_use]
+    pub fn state(&self) -> &ClientState {
+        &self.state
+    }
+
+    /// What it has measured.
+    #[must_use]
+    pub fn stats(&self) -> &ClientStats {
+        &self.stats
+    }
+
+    /// Takes what has happened since the last call, in order.
+    pub fn drain_events(&mut self) -> impl Iterator<Item = ClientEvent> {
+        self.events.drain(..)
+    }
+
+    /// The place it is in, once fetched.
+    #[must_use]
+    pub fn place(&self) -> Option<&tidelock_replication::place::Place> {
+        self.scene.as_ref().map(|scene| &scene.place)
+    }
+
+    /// This client's player, once the server has taken it in.
+    #[must_use]
+    pub fn player(&self) -> Option<PlayerId> {
+        self.welcome.as_ref().map(|welcome| welcome.player)
+    }
+
+    /// The own character, once it stands in the place.
+    #[must_use]
+    pub fn character(&self) -> Option<InstanceId> {
+        self.own.id()
+    }
+
+    /// The own character's simulation state, predicted.
+    #[must_use]
+    pub fn predicted(&self) -> Option<&MotorSnapshot> {
+        self.own.motor()
+    }
+
+    /// The local address of its socket.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.transport.local_addr()
+    }
+
+    /// Leaves: tells the server and ends the session at the next update.
+    pub fn leave(&mut self) {
+        if let Some(connection) = self.connection {
+            let code = tidelock_net::DisconnectCode::Closed;
+            self.egress.push(Egress::Disconnect { connection, code, text: String::new() });
+        }
+    }
+
+    fn event(&mut self, event: ClientEvent) {
+        if self.events.len() == MAX_EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("name", &self.config.name).field("state", &self.state).finish_non_exhaustive()
+    }
+}

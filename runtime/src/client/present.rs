@@ -1,0 +1,85 @@
+use tidelock_replication::ids::InstanceId;
+use tidelock_replication::instance::{CharacterProperties, Pose};
+use tidelock_sim::SimTime;
+use tidelock_sim::tracks::{CharacterTrack, PartTrack};
+
+use super::replica::{Born, SpawnedAt};
+use super::{Client, DrawnCharacter, DrawnPart};
+
+/// Says what to draw: others at playback time, the own character and movers at prediction time.
+pub(super) fn run(client: &mut Client) {
+    client.projection.parts.clear();
+    client.projection.movers.clear();
+    client.projection.characters.clear();
+    if client.config.draw {
+        others(client);
+        movers(client);
+    }
+    own(client);
+    let projection = &mut client.projection;
+    projection.parts.sort_unstable_by_key(|part| part.id);
+    projection.characters.sort_unstable_by_key(|character| character.id);
+}
+
+fn others(client: &mut Client) {
+    let Client { replica, timeline, own, projection, .. } = client;
+    let Some(playback) = timeline.playback() else { return };
+    projection.playback_s = playback;
+    for (id, pose, track, born) in replica.world.query::<(&InstanceId, &Pose, &PartTrack, &Born)>().iter() {
+        if born.0 > playback {
+            continue;
+        }
+        let (position, rotation) =
+            track.sample(playback).map_or((pose.position, pose.rotation), |sample| (sample.position, sample.rotation));
+        projection.parts.push(DrawnPart { id: *id, position, rotation });
+    }
+    let mut query = replica.world.query::<(&InstanceId, &CharacterProperties, &SpawnedAt, &CharacterTrack, &Born)>();
+    for (id, properties, spawned, track, born) in query.iter() {
+        if born.0 > playback || own.id() == Some(*id) {
+            continue;
+        }
+        let sample = track.sample(playback);
+        projection.characters.push(DrawnCharacter {
+            id: *id,
+            player: properties.player,
+            name: properties.name.clone(),
+            color: properties.color,
+            position: sample.map_or(spawned.0.position, |pose| pose.position),
+            yaw: sample.map_or(spawned.0.yaw, |pose| pose.yaw),
+            velocity: sample.map_or(glam::Vec3::ZERO, |pose| pose.velocity),
+            state: sample.map_or(spawned.0.state, |pose| pose.state),
+            own: false,
+        });
+    }
+}
+
+fn movers(client: &mut Client) {
+    let Client { replica, own, projection, .. } = client;
+    let Some(prediction) = &own.prediction else { return };
+    let time = SimTime::from_seconds(prediction.drawn_seconds());
+    for part in &replica.movers {
+        let Some(mover) = part.properties.mover_at(part.pose) else { continue };
+        let (position, rotation) = mover.pose(time);
+        projection.movers.push(DrawnPart { id: part.id, position, rotation });
+    }
+}
+
+fn own(client: &mut Client) {
+    let Client { replica, own, projection, welcome, config, .. } = client;
+    let (Some(id), Some(prediction), Some(welcome)) = (own.id(), &own.prediction, welcome) else { return };
+    projection.predicted_s = prediction.predicted_seconds();
+    let drawn = prediction.drawn();
+    let motor = &prediction.sim().motor;
+    let properties = replica.touch(id).and_then(|entity| replica.world.get::<&CharacterProperties>(entity).ok());
+    projection.characters.push(DrawnCharacter {
+        id,
+        player: welcome.player,
+        name: properties.as_ref().map_or_else(|| config.name.as_str().into(), |held| held.name.clone()),
+        color: properties.map(|held| held.color).unwrap_or_default(),
+        position: drawn.position,
+        yaw: drawn.yaw,
+        velocity: motor.velocity,
+        state: motor.state,
+        own: true,
+    });
+}

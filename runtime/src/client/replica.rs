@@ -1,0 +1,190 @@
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use hecs::{Entity, World};
+use tidelock_replication::ids::{InstanceId, Slot, SlotMap};
+use tidelock_replication::instance::{
+    CharacterPatch, CharacterPose as SpawnPose, CharacterProperties, PartPatch, PartProperties, PartProperty, Pose,
+};
+use tidelock_replication::mirror::{Departure, MirrorStore};
+use tidelock_replication::motion::MotionGate;
+use tidelock_replication::place::PlacePart;
+use tidelock_sim::Tick;
+use tidelock_sim::collision::{ColliderId, CollisionIndex};
+use tidelock_sim::tracks::{CharacterTrack, PartPose, PartTrack};
+
+use crate::scene::{Scene, add_collider};
+
+/// What the client may know of the place: the authored file, and a hecs world of what differs from it or moves.
+#[derive(Default)]
+pub(crate) struct Replica {
+    scene: Option<Arc<Scene>>,
+    pub(crate) world: World,
+    entities: HashMap<InstanceId, Entity>,
+    slots: SlotMap<Entity>,
+    /// Authored parts destroyed or hidden.
+    gone: HashSet<InstanceId>,
+    /// Colliders, once they differ from the scene's.
+    colliders: Option<CollisionIndex>,
+    /// Parts whose motion is a function of time, by ascending id.
+    pub(crate) movers: Vec<PlacePart>,
+    pub(crate) gate: MotionGate,
+    /// Parts whose shape cannot be walked on.
+    unwalkable: usize,
+    /// Seconds between two broadcasts.
+    interval: f64,
+}
+
+/// Server time from which an instance may be drawn, seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Born(pub(crate) f64);
+
+impl Replica {
+    /// Enters a scene, forgetting the last one.
+    pub(crate) fn enter(&mut self, scene: Arc<Scene>, broadcast_divisor: u32) {
+        *self = Self {
+            movers: scene.movers.clone(),
+            scene: Some(scene),
+            interval: f64::from(broadcast_divisor) / f64::from(Tick::HZ),
+            ..Self::default()
+        };
+    }
+
+    /// What the own character walks on.
+    pub(crate) fn colliders<'a>(&'a self, scene: &'a Scene) -> &'a CollisionIndex {
+        self.colliders.as_ref().unwrap_or(&scene.colliders)
+    }
+
+    /// The entity of an instance that is here, made from the authored place when nothing has touched it yet.
+    pub(crate) fn touch(&mut self, id: InstanceId) -> Option<Entity> {
+        if let Some(entity) = self.entities.get(&id) {
+            return Some(*entity);
+        }
+        if self.gone.contains(&id) {
+            return None;
+        }
+        let part = self.scene.as_ref()?.place.part(id)?;
+        self.spawn_part(id, part.properties, part.pose, Born(f64::NEG_INFINITY))
+    }
+
+    fn spawn_part(&mut self, id: InstanceId, properties: PartProperties, pose: Pose, born: Born) -> Option<Entity> {
+        let mut track = PartTrack::new();
+        track.set_send_interval(self.interval);
+        let (entity, slot) = self.spawn(id)?;
+        self.world.insert(entity, (id, slot, properties, pose, track, born)).ok()?;
+        Some(entity)
+    }
+
+    fn spawn(&mut self, id: InstanceId) -> Option<(Entity, Slot)> {
+        let entity = self.world.reserve_entity();
+        let slot = self.slots.insert(entity)?;
+        self.world.flush();
+        self.entities.insert(id, entity);
+        Some((entity, slot))
+    }
+
+    /// Makes what is walked on follow a part's new properties or pose.
+    fn collide(&mut self, id: InstanceId, part: Option<(&PartProperties, Pose)>) {
+        let Some(scene) = &self.scene else { return };
+        let colliders = self.colliders.get_or_insert_with(|| scene.colliders.clone());
+        colliders.remove(ColliderId(id.0));
+        self.movers.retain(|mover| mover.id != id);
+        let Some((properties, pose)) = part else { return };
+        // A shape without extent is drawn and not walked on, as on the server.
+        // A shape without extent is drawn and not walked on, as on the server.
+        self.unwalkable += usize::from(add_collider(colliders, id, properties, pose).is_err());
+        if properties.mover.is_some() {
+            let place = self.movers.partition_point(|mover| mover.id < id);
+            self.movers.insert(place, PlacePart { id, properties: properties.clone(), pose });
+        }
+    }
+}
+
+impl MirrorStore for Replica {
+    fn contains(&self, id: InstanceId) -> bool {
+        let authored = || self.scene.as_ref().is_some_and(|scene| scene.place.contains(id));
+        self.entities.contains_key(&id) || !self.gone.contains(&id) && authored()
+    }
+
+    fn create_part(&mut self, id: InstanceId, properties: PartProperties, pose: Pose, tick: Tick) {
+        self.gone.remove(&id);
+        self.collide(id, Some((&properties, pose)));
+        self.spawn_part(id, properties, pose, Born(tick.seconds()));
+    }
+
+    fn create_character(&mut self, id: InstanceId, properties: CharacterProperties, pose: SpawnPose, tick: Tick) {
+        let Some((entity, slot)) = self.spawn(id) else { return };
+        let mut track = CharacterTrack::new();
+        track.set_send_interval(self.interval);
+        let inserted = self.world.insert(entity, (id, slot, properties, SpawnedAt(pose), track, Born(tick.seconds())));
+        inserted.expect("an entity that was just reserved");
+    }
+
+    fn patch_part(&mut self, id: InstanceId, patch: &PartPatch, tick: Tick) {
+        let Some(entity) = self.touch(id) else { return };
+        let query = self.world.query_one_mut::<(&Slot, &mut PartProperties, &mut Pose, &mut PartTrack)>(entity);
+        let Ok((slot, properties, pose, track)) = query else { return };
+        let changed = patch.apply(properties, pose);
+        let walked_on = [PartProperty::Shape, PartProperty::Size, PartProperty::Anchored, PartProperty::CanCollide];
+        let moves = changed.contains(PartProperty::Pose);
+        let collides =
+            moves || changed.contains(PartProperty::Mover) || walked_on.iter().any(|one| changed.contains(*one));
+        // The reliable pose is the last of a movement: it joins the track, so that it is reached when playback gets there.
+        if moves && !track.is_empty() && self.gate.admit(*slot, tick) {
+            track.push(PartPose {
+                time: tick.seconds(),
+                position: pose.position,
+                rotation: pose.rotation,
+                velocity: glam::Vec3::ZERO,
+                angular: glam::Vec3::ZERO,
+            });
+        }
+        let (properties, pose) = (properties.clone(), *pose);
+        if collides {
+            self.collide(id, Some((&properties, pose)));
+        }
+    }
+
+    fn patch_character(&mut self, id: InstanceId, patch: &CharacterPatch, _: Tick) {
+        let Some(entity) = self.entities.get(&id) else { return };
+        if let Ok(properties) = self.world.query_one_mut::<&mut CharacterProperties>(*entity) {
+            patch.apply(properties);
+        }
+    }
+
+    fn remove(&mut self, id: InstanceId, _: Departure, _: Tick) {
+        if let Some(entity) = self.entities.remove(&id) {
+            if let Ok(slot) = self.world.query_one_mut::<&Slot>(entity).copied() {
+                self.slots.remove(slot);
+                self.gate.forget(slot);
+            }
+            drop(self.world.despawn(entity));
+        }
+        if self.scene.as_ref().is_some_and(|scene| scene.place.contains(id)) {
+            self.gone.insert(id);
+        }
+        let walked_on = |scene: &Arc<Scene>| self.colliders(scene).contains(ColliderId(id.0));
+        if self.scene.as_ref().is_some_and(walked_on) {
+            self.collide(id, None);
+        }
+    }
+
+    fn each_of_range(&self, first: InstanceId, count: u64, found: &mut dyn FnMut(InstanceId)) {
+        let last = InstanceId(first.0.saturating_add(count - 1));
+        let authored = self.scene.as_ref().map_or(0, |scene| scene.place.authored());
+        // Whichever is shorter: the range, or all there is.
+        if count <= self.entities.len() as u64 + authored {
+            (first.0..=last.0).map(InstanceId).filter(|id| self.contains(*id)).for_each(found);
+            return;
+        }
+        let mut here: Vec<_> = self.entities.keys().copied().filter(|id| *id >= first && *id <= last).collect();
+        here.extend((first.0..=last.0.min(authored)).map(InstanceId).filter(|id| self.contains(*id)));
+        here.sort_unstable();
+        here.dedup();
+        here.into_iter().for_each(found);
+    }
+}
+
+/// Where a character came to be, for as long as no motion says more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SpawnedAt(pub(crate) SpawnPose);

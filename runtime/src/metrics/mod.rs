@@ -1,0 +1,5 @@
+//! Times and counters.
+
+mod stages;
+
+pub use stages::{Stage, StageTimes, TimeHistogram};

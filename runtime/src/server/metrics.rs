@@ -1,0 +1,88 @@
+use tidelock_net::{DisconnectCode, DisconnectReason};
+use tidelock_sim::Tick;
+use tidelock_sim::report::ReportCounters;
+
+use crate::metrics::{Stage, StageTimes, TimeHistogram};
+
+/// What a server has counted and timed since it started.
+#[derive(Clone, Debug, Default)]
+pub struct ServerMetrics {
+    /// The last tick.
+    pub tick: Tick,
+    /// Ticks run.
+    pub ticks: u64,
+    /// Players at the last tick.
+    pub players: usize,
+    /// Times of whole ticks since the last clearing.
+    pub tick_times: TimeHistogram,
+    /// Times of each stage since the last clearing, in the order of [`Stage::ALL`].
+    pub stage_times: [TimeHistogram; Stage::COUNT],
+    /// Times of the last tick.
+    pub last: StageTimes,
+    /// How movement reports fared.
+    pub reports: ReportCounters,
+    /// Everything else that is decided silently.
+    pub counters: ServerCounters,
+}
+
+/// Counters of a server; each only grows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServerCounters {
+    /// Ticks skipped because the server was late.
+    pub ticks_skipped: u64,
+    /// Connections made.
+    pub connections: u64,
+    /// Players that entered the place.
+    pub joins: u64,
+    /// Sessions that ended, timeouts apart.
+    pub leaves: u64,
+    /// Sessions that ended because nothing was heard.
+    pub timeouts: u64,
+    /// Joins refused, by wrong protocol or message.
+    pub joins_refused: u64,
+    /// Sessions ended because of what they sent.
+    pub faulty_sessions: u64,
+    /// Messages that could not be read.
+    pub message_faults: u64,
+    /// Messages dropped because their session had too many waiting, or for want of a meaning.
+    pub messages_dropped: u64,
+    /// Messages the network refused to queue.
+    pub sends_refused: u64,
+    /// Errors of the socket or its thread.
+    pub network_errors: u64,
+    /// Commands for players or instances that are not here.
+    pub commands_dropped: u64,
+    /// Motion items sent.
+    pub motion_items: u64,
+    /// Bytes of motion batches sent.
+    pub motion_bytes: u64,
+    /// Bytes of published records, once per audience.
+    pub record_bytes: u64,
+}
+
+impl ServerMetrics {
+    pub(super) fn count_tick(&mut self, tick: Tick, skipped: u64, times: &StageTimes, players: usize) {
+        self.tick = tick;
+        self.ticks += 1;
+        self.players = players;
+        self.counters.ticks_skipped += skipped;
+        self.tick_times.record(times.total());
+        for (stage, histogram) in Stage::ALL.into_iter().zip(&mut self.stage_times) {
+            histogram.record(times.get(stage));
+        }
+        self.last = *times;
+    }
+
+    pub(super) fn count_disconnect(&mut self, reason: &DisconnectReason) {
+        match reason {
+            DisconnectReason::TimedOut => self.counters.timeouts += 1,
+            DisconnectReason::Local { code: DisconnectCode::Faults } => self.counters.faulty_sessions += 1,
+            _ => self.counters.leaves += 1,
+        }
+    }
+
+    pub(super) fn clear_times(&mut self) {
+        self.tick_times.clear();
+        self.stage_times.iter_mut().for_each(TimeHistogram::clear);
+    }
+}

@@ -1,0 +1,230 @@
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use glam::Vec3;
+use tidelock_net::DisconnectCode;
+use tidelock_replication::ids::{InstanceId, Placed, PlayerId};
+use tidelock_replication::instance::{Audience, CharacterPose, CharacterProperties, Pose};
+use tidelock_replication::publish::{PublishOutput, Regrouping};
+use tidelock_replication::wire::write_correction_message;
+use tidelock_sim::motor::{CharacterState, MotorSnapshot};
+use tidelock_sim::report::{CharacterTruth, Correction};
+use tidelock_sim::simulation::CharacterSim;
+
+use super::commands::Command;
+use super::place_world::{PartVelocity, Pusher};
+use super::replay::{PlayerSlot, ReplayResult};
+use super::session::{CharacterHandle, SessionStage};
+use super::{PlayerCommand, Server, SessionTraffic};
+
+/// Depth at which whatever falls out of the place is brought back, studs along up.
+const FALL_LIMIT: f32 = -500.0;
+
+/// What a server knows of one player.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayerInfo {
+    /// The player.
+    pub player: PlayerId,
+    /// The identity its token named.
+    pub client_id: u64,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where it connects from.
+    pub address: SocketAddr,
+    /// Its character, once in the place.
+    pub character: Option<InstanceId>,
+    /// Where its character is, studs.
+    pub position: Vec3,
+    /// Its character's velocity, studs/s.
+    pub velocity: Vec3,
+    /// Its character's facing, radians.
+    pub yaw: f32,
+    /// Smoothed round trip; zero before it is known.
+    pub rtt: Duration,
+    /// Share of packets to it that are lost, 0 to 1.
+    pub loss: f32,
+    /// Traffic by kind.
+    pub traffic: SessionTraffic,
+}
+
+impl Server {
+    /// Every player, in slot order.
+    pub fn players(&self) -> impl Iterator<Item = PlayerInfo> {
+        self.sessions.iter().map(|(_, session)| {
+            let character = session.character();
+            let truth = character.and_then(|held| self.place.world().get::<&CharacterTruth>(held.entity).ok());
+            let motor = truth.map(|truth| truth.sim().motor).unwrap_or_default();
+            PlayerInfo {
+                player: session.player,
+                client_id: session.client_id,
+                name: session.name.clone(),
+                address: session.address,
+                character: character.map(|held| held.id),
+                position: motor.position,
+                velocity: motor.velocity,
+                yaw: motor.yaw,
+                rtt: session.feedback.map(|feedback| feedback.rtt).unwrap_or_default(),
+                loss: session.feedback.map(|feedback| feedback.loss_out).unwrap_or_default(),
+                traffic: session.traffic,
+            }
+        })
+    }
+}
+
+/// Gives a session its character; what its client must be told follows when this tick's changes are published.
+pub(super) fn spawn(server: &mut Server, slot: usize) {
+    let spawn = server.place.next_spawn();
+    let Some(session) = server.sessions.get_mut(slot) else { return };
+    let motor = MotorSnapshot {
+        position: spawn.position,
+        yaw: spawn.yaw,
+        state: CharacterState::Falling,
+        ..MotorSnapshot::default()
+    };
+    let sim = CharacterSim::new(motor, server.protocol.module());
+    let truth = CharacterTruth::new(sim, &server.config.replay_limits);
+    let settings = *server.place.settings();
+    let id = session.reserved;
+    let Some((entity, place_slot)) = server.place.enter(id, spawn.position) else {
+        session.stage = SessionStage::Leaving;
+        server.outbox.disconnect(session.connection, DisconnectCode::Full, "the place is full");
+        return;
+    };
+    let properties = CharacterProperties { player: session.player, name: session.name.clone(), color: session.color };
+    let pose = CharacterPose { position: spawn.position, yaw: spawn.yaw, state: motor.state };
+    let at = Placed { slot: place_slot, id };
+    server.place.publisher.create_character(at, properties.clone(), pose, Audience::Shared);
+    let components = (truth, ReplayResult::default(), PlayerSlot(slot), properties);
+    let world = server.place.world_mut();
+    world.insert(entity, components).expect("the entity has just been made");
+    if let Ok(body) = server.place.loose.insert_character(spawn.position, settings.radius, settings.half_height) {
+        let world = server.place.world_mut();
+        world.insert_one(entity, Pusher(body)).expect("the entity has just been made");
+    }
+    session.stage = SessionStage::Playing(CharacterHandle { entity, id, slot: place_slot });
+    session.entering = true;
+    server.metrics.counters.joins += 1;
+}
+
+/// Applies what the game asked for, in order.
+pub(super) fn apply_commands(server: &mut Server) {
+    let mut queue = std::mem::take(&mut server.commands.queue);
+    for command in queue.drain(..) {
+        if !apply(server, command) {
+            server.metrics.counters.commands_dropped += 1;
+        }
+    }
+    server.commands.queue = queue;
+}
+
+fn apply(server: &mut Server, command: Command) -> bool {
+    let tick = server.tick;
+    match command {
+        Command::Player { player, command } => apply_player(server, player, command),
+        Command::CreatePart { id, properties, pose, audience } => {
+            server.place.create_part(id, *properties, pose, audience)
+        }
+        Command::SetPart { id, properties } => server.place.set_part(id, *properties),
+        Command::MovePart { id, pose, linear_velocity, angular_velocity } => {
+            let velocity = PartVelocity { linear: linear_velocity, angular: angular_velocity };
+            server.place.move_part(id, pose, velocity, tick)
+        }
+        Command::SetAudience { id, audience } => server.place.set_audience(id, audience),
+        Command::Destroy { id } => server.place.destroy(id),
+    }
+}
+
+fn apply_player(server: &mut Server, player: PlayerId, command: PlayerCommand) -> bool {
+    let Some(slot) = server.sessions.slot_of_player(player) else { return false };
+    match command {
+        PlayerCommand::Teleport { position, yaw } => {
+            position.is_finite()
+                && yaw.is_finite()
+                && command_truth(server, slot, |truth| truth.teleport(position, yaw))
+        }
+        PlayerCommand::Kill => command_truth(server, slot, CharacterTruth::kill),
+        PlayerCommand::Respawn => {
+            let spawn = server.place.next_spawn();
+            let custom = server.protocol.module().initial();
+            command_truth(server, slot, |truth| truth.respawn(spawn.position, spawn.yaw, custom))
+        }
+        PlayerCommand::SetGroups(groups) => {
+            regroup(server, slot, groups);
+            true
+        }
+        PlayerCommand::Kick { text } => {
+            let Some(session) = server.sessions.get(slot) else { return false };
+            server.outbox.disconnect(session.connection, DisconnectCode::Kicked, text);
+            true
+        }
+    }
+}
+
+/// Moves a character by command and tells its owner.
+fn command_truth(server: &mut Server, slot: usize, command: impl FnOnce(&mut CharacterTruth) -> Correction) -> bool {
+    let Some(session) = server.sessions.get(slot) else { return false };
+    let Some(character) = session.character() else { return false };
+    let (connection, entering) = (session.connection, session.entering);
+    let world = server.place.world_mut();
+    let Ok(truth) = world.query_one_mut::<&mut CharacterTruth>(character.entity) else { return false };
+    let correction = command(truth);
+    if let Ok(result) = world.query_one_mut::<&mut ReplayResult>(character.entity) {
+        result.moved = true;
+    }
+    // Whoever is just coming in is told of its character, whole, at the end of the tick.
+    if !entering {
+        server.outbox.send_state(connection, |bytes| write_correction_message(bytes, &correction));
+    }
+    true
+}
+
+/// Puts a player into other audience groups and tells it what it now may know of, and what no longer.
+fn regroup(server: &mut Server, slot: usize, groups: Vec<u32>) {
+    let tick = server.tick;
+    let Some(session) = server.sessions.get_mut(slot) else { return };
+    let before = std::mem::replace(&mut session.groups, groups);
+    if session.character().is_none() || session.entering {
+        return;
+    }
+    let mut output = PublishOutput::new();
+    let (poses, publisher) = server.place.publish_parts();
+    let regrouping = Regrouping { player: session.player, before: &before, after: &session.groups };
+    publisher.regroup(tick, regrouping, &poses, &mut output);
+    for message in output.messages() {
+        server.outbox.send_state(session.connection, |bytes| bytes.extend_from_slice(output.message(message)));
+    }
+}
+
+/// Brings back characters and loose parts that fell out of the place.
+pub(super) fn catch_fallen(server: &mut Server) {
+    let up = server.place.settings().up;
+    let mut fallen = Vec::new();
+    for (slot, session) in server.sessions.iter() {
+        let Some(character) = session.character() else { continue };
+        let Ok(truth) = server.place.world().get::<&CharacterTruth>(character.entity) else { continue };
+        if truth.sim().motor.position.dot(up) < FALL_LIMIT && truth.replays() {
+            fallen.push(slot);
+        }
+    }
+    for slot in fallen {
+        let spawn = server.place.next_spawn();
+        let custom = server.protocol.module().initial();
+        command_truth(server, slot, |truth| truth.respawn(spawn.position, spawn.yaw, custom));
+    }
+    let place = &mut server.place;
+    let mut lost: Vec<(InstanceId, Pose)> = Vec::new();
+    for id in &place.loose_motion.ids {
+        let id = InstanceId(id.0);
+        let Some(entity) = place.entity(id) else { continue };
+        let Ok(pose) = place.world().get::<&Pose>(entity) else { continue };
+        if pose.position.dot(up) < FALL_LIMIT
+            && let Some(authored) = place.place().part(id)
+        {
+            lost.push((id, authored.pose));
+        }
+    }
+    for (id, pose) in lost {
+        place.move_part(id, pose, PartVelocity::default(), server.tick);
+    }
+}

@@ -1,0 +1,135 @@
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use hecs::Entity;
+use tidelock_net::{ConnectionId, Feedback, LaneId, Span};
+use tidelock_replication::ids::{InstanceId, PlayerId, Slot};
+use tidelock_replication::instance::Color;
+use tidelock_replication::interest::VisibleSet;
+use tidelock_replication::motion::{Delivery, MotionOutput, MotionSchedule};
+use tidelock_replication::wire::ClientMessage;
+use tidelock_sim::report::Report;
+
+use super::place_transfer::PlaceTransfer;
+
+/// One connected player, from its connection to its end (T-4).
+pub(crate) struct Session {
+    pub(crate) connection: ConnectionId,
+    pub(crate) address: SocketAddr,
+    /// The identity its token names.
+    pub(crate) client_id: u64,
+    pub(crate) player: PlayerId,
+    pub(crate) name: Arc<str>,
+    pub(crate) color: Color,
+    pub(crate) stage: SessionStage,
+    /// The id its character has or will have.
+    pub(crate) reserved: InstanceId,
+    /// Whether it entered in this tick and has not been told of the place.
+    pub(crate) entering: bool,
+    pub(crate) inbox: Inbox,
+    /// Audience groups the player belongs to.
+    pub(crate) groups: Vec<u32>,
+    pub(crate) visible: VisibleSet,
+    pub(crate) schedule: MotionSchedule,
+    pub(crate) motion: MotionOutput,
+    /// Whether this tick broadcasts to it.
+    pub(crate) served: bool,
+    pub(crate) transfer: Option<PlaceTransfer>,
+    pub(crate) feedback: Option<Feedback>,
+    pub(crate) traffic: SessionTraffic,
+}
+
+/// How far a session has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum SessionStage {
+    /// Connected; has not said what it speaks.
+    Joining,
+    /// Welcomed; has not entered the place.
+    Loading,
+    /// In the place, with this character.
+    Playing(CharacterHandle),
+    /// Told to go; nothing it sends counts.
+    Leaving,
+}
+
+/// Where a character is found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct CharacterHandle {
+    pub(crate) entity: Entity,
+    pub(crate) id: InstanceId,
+    pub(crate) slot: Slot,
+}
+
+/// What came from a session since the last tick.
+#[derive(Default)]
+pub(crate) struct Inbox {
+    /// As received.
+    pub(crate) messages: Vec<(LaneId, Span)>,
+    /// Decoded session messages.
+    pub(crate) control: Vec<ClientMessage>,
+    /// Decoded reports; the first `report_count` are this tick's, the rest wait to be reused.
+    pub(crate) reports: Vec<Report>,
+    pub(crate) report_count: usize,
+    /// Fates of motion batches.
+    pub(crate) receipts: Vec<(u64, Delivery)>,
+    /// Messages that could not be read, ever.
+    pub(crate) faults: u32,
+}
+
+impl Inbox {
+    /// This tick's reports, in order.
+    pub(crate) fn reports(&self) -> &[Report] {
+        &self.reports[..self.report_count]
+    }
+
+    /// A report to decode into.
+    pub(crate) fn next_report(&mut self) -> &mut Report {
+        if self.report_count == self.reports.len() {
+            self.reports.push(Report::default());
+        }
+        self.report_count += 1;
+        &mut self.reports[self.report_count - 1]
+    }
+}
+
+/// Bytes of messages to one player, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionTraffic {
+    /// Motion batches sent.
+    pub motion_out: u64,
+    /// Messages received, of all lanes.
+    pub messages_in: u64,
+}
+
+impl Session {
+    pub(crate) fn new(connection: ConnectionId, client_id: u64, address: SocketAddr, player: PlayerId) -> Self {
+        Self {
+            connection,
+            address,
+            client_id,
+            player,
+            name: Arc::from(""),
+            color: Color::default(),
+            stage: SessionStage::Joining,
+            reserved: InstanceId(0),
+            entering: false,
+            inbox: Inbox::default(),
+            groups: Vec::new(),
+            visible: VisibleSet::default(),
+            schedule: MotionSchedule::new(),
+            motion: MotionOutput::default(),
+            served: false,
+            transfer: None,
+            feedback: None,
+            traffic: SessionTraffic::default(),
+        }
+    }
+
+    /// Its character, while it is in the place.
+    pub(crate) fn character(&self) -> Option<CharacterHandle> {
+        match self.stage {
+            SessionStage::Playing(character) => Some(character),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,160 @@
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded};
+use tidelock_net::io::{Driver, Waker};
+use tidelock_net::{Egress, Ingress, Shard};
+
+use crate::clock::SystemClock;
+
+/// Batches that wait in either direction at most. A tick makes one batch each way, so this is a second's worth.
+const QUEUED_BATCHES: usize = 64;
+/// Events kept while the tick does not take them; beyond, the socket is left to the kernel, which drops.
+const MAX_HELD_EVENTS: usize = 65_536;
+/// Longest wait for datagrams, so that a lost wake-up or a stop costs little.
+const MAX_WAIT: Duration = Duration::from_millis(20);
+
+/// A thread that owns one shard and its socket whole (N-10). Ends when dropped.
+pub(crate) struct NetworkThread {
+    address: SocketAddr,
+    waker: Waker,
+    egress: Sender<Vec<Egress>>,
+    /// Wishes the full channel had no room for, in order.
+    overflow: Vec<Egress>,
+    spare_egress: Receiver<Vec<Egress>>,
+    ingress: Receiver<Vec<Ingress>>,
+    spare_ingress: Sender<Vec<Ingress>>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// The thread's side of the channels.
+struct Worker<S: Shard> {
+    driver: Driver<S>,
+    clock: SystemClock,
+    egress: Receiver<Vec<Egress>>,
+    spare_egress: Sender<Vec<Egress>>,
+    ingress: Sender<Vec<Ingress>>,
+    spare_ingress: Receiver<Vec<Ingress>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl NetworkThread {
+    /// Starts a thread for `driver`.
+    pub(crate) fn spawn<S: Shard + Send + 'static>(driver: Driver<S>) -> io::Result<Self> {
+        let (egress, egress_in) = bounded(QUEUED_BATCHES);
+        let (spare_egress_out, spare_egress) = bounded(QUEUED_BATCHES);
+        let (ingress_out, ingress) = bounded(QUEUED_BATCHES);
+        let (spare_ingress, spare_ingress_in) = bounded(QUEUED_BATCHES);
+        let stop = Arc::new(AtomicBool::new(false));
+        let (address, waker) = (driver.local_addr(), driver.waker());
+        let worker = Worker {
+            driver,
+            clock: SystemClock::start(),
+            egress: egress_in,
+            spare_egress: spare_egress_out,
+            ingress: ingress_out,
+            spare_ingress: spare_ingress_in,
+            stop: Arc::clone(&stop),
+        };
+        let name = format!("net-{}", address.port());
+        let thread = std::thread::Builder::new().name(name).spawn(move || worker.run())?;
+        Ok(Self {
+            address,
+            waker,
+            egress,
+            overflow: Vec::new(),
+            spare_egress,
+            ingress,
+            spare_ingress,
+            stop,
+            thread: Some(thread),
+        })
+    }
+
+    /// The socket's address.
+    pub(crate) fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Appends what the thread has handed over.
+    pub(crate) fn receive(&mut self, ingress: &mut Vec<Ingress>) -> io::Result<()> {
+        loop {
+            match self.ingress.try_recv() {
+                Ok(mut batch) => {
+                    ingress.append(&mut batch);
+                    // A full return channel only means that this batch is freed instead of reused.
+                    drop(self.spare_ingress.try_send(batch));
+                }
+                Err(TryRecvError::Empty) => return Ok(()),
+                Err(TryRecvError::Disconnected) => return Err(io::ErrorKind::BrokenPipe.into()),
+            }
+        }
+    }
+
+    /// Hands over and drains `egress`. A thread that lags a second behind gets what waits in one batch, later.
+    pub(crate) fn send(&mut self, egress: &mut Vec<Egress>) -> io::Result<()> {
+        self.overflow.append(egress);
+        if self.overflow.is_empty() {
+            return Ok(());
+        }
+        let spare = self.spare_egress.try_recv().unwrap_or_default();
+        let batch = std::mem::replace(&mut self.overflow, spare);
+        match self.egress.try_send(batch) {
+            Ok(()) => self.waker.wake(),
+            Err(TrySendError::Full(batch)) => {
+                self.overflow = batch;
+                self.waker.wake()
+            }
+            Err(TrySendError::Disconnected(_)) => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+impl Drop for NetworkThread {
+    fn drop(&mut self) {
+        // Whoever stops has usually just told its peers why: the thread carries out what is queued before it ends.
+        drop(self.send(&mut Vec::new()));
+        self.stop.store(true, Ordering::Release);
+        drop(self.waker.wake());
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+impl<S: Shard> Worker<S> {
+    fn run(mut self) {
+        let (mut wishes, mut held) = (Vec::new(), Vec::new());
+        loop {
+            let stopping = self.stop.load(Ordering::Acquire);
+            while let Ok(mut batch) = self.egress.try_recv() {
+                wishes.append(&mut batch);
+                drop(self.spare_egress.try_send(batch));
+            }
+            if held.len() < MAX_HELD_EVENTS {
+                let wait = if stopping { Duration::ZERO } else { MAX_WAIT };
+                if self.driver.poll(self.clock.now(), Some(wait), &mut wishes, &mut held).is_err() {
+                    return;
+                }
+            } else {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if stopping {
+                return;
+            }
+            if !held.is_empty() {
+                let spare = self.spare_ingress.try_recv().unwrap_or_default();
+                match self.ingress.try_send(std::mem::replace(&mut held, spare)) {
+                    Ok(()) => {}
+                    Err(TrySendError::Full(batch)) => held = batch,
+                    Err(TrySendError::Disconnected(_)) => return,
+                }
+            }
+        }
+    }
+}
