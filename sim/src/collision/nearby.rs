@@ -5,8 +5,8 @@ use glam::Vec3;
 use super::ColliderId;
 use super::index::{CollisionIndex, Entry, Motion};
 use super::kernel::{
-    Axis, Separation, Triangle, ball, capsule, cuboid, cuboid_face, cuboid_stays_apart, cylinder, cylinder_face,
-    triangle, triangle_stays_apart,
+    Axis, Separation, Triangle, ball, capsule, cuboid, cuboid_earliest, cuboid_face, cylinder, cylinder_face, triangle,
+    triangle_earliest,
 };
 use super::mover::Mover;
 use super::placement::{Bounds, Placement};
@@ -44,7 +44,7 @@ pub struct Nearby {
     /// Bodies that move.
     moving: Vec<Moving>,
     /// Pieces near the last place asked for, in order.
-    close: Vec<u32>,
+    close: Vec<(u32, Bounds)>,
     close_region: Bounds,
     slots: Vec<(ColliderId, u32)>,
     features: Vec<u32>,
@@ -142,17 +142,16 @@ impl Nearby {
         }
     }
 
-    /// Pieces close to the region last prepared for, in the order of their colliders' ids.
-    pub(super) fn close(&self) -> &[u32] {
-        &self.close
+    /// Pieces close to the region last prepared for that touch `bounds`, in the order of their colliders' ids.
+    pub(super) fn touching(&self, bounds: Bounds) -> impl Iterator<Item = (u32, &Piece, &Body)> {
+        self.close.iter().filter(move |(_, held)| held.overlaps(&bounds)).map(|(index, _)| {
+            let piece = &self.pieces[*index as usize];
+            (*index, piece, &self.bodies[piece.body as usize])
+        })
     }
 
     pub(super) fn piece(&self, index: u32) -> &Piece {
         &self.pieces[index as usize]
-    }
-
-    pub(super) fn bounds(&self, index: u32) -> &Bounds {
-        &self.bounds[index as usize]
     }
 
     pub(super) fn body(&self, index: u32) -> &Body {
@@ -234,6 +233,9 @@ impl Nearby {
 
     fn pose(&mut self, time: SimTime) {
         self.posed = Some(time);
+        if !self.moving.is_empty() {
+            self.close_region = Bounds::NOTHING;
+        }
         for position in 0..self.moving.len() {
             let Moving { body, first, end, inner } = self.moving[position];
             let held = &mut self.bodies[body as usize];
@@ -248,14 +250,13 @@ impl Nearby {
         }
     }
 
-    /// Keeps the pieces that touch `region`, and all that move.
+    /// Keeps the pieces that touch `region`.
     fn narrow(&mut self, region: &Bounds) {
         self.close_region = *region;
         self.close.clear();
         for (piece, bounds) in self.bounds.iter().enumerate() {
-            let moves = !self.moving.is_empty() && self.bodies[self.pieces[piece].body as usize].mover.is_some();
-            if moves || bounds.overlaps(region) {
-                self.close.push(piece as u32);
+            if bounds.overlaps(region) {
+                self.close.push((piece as u32, *bounds));
             }
         }
     }
@@ -283,14 +284,22 @@ impl Piece {
         }
     }
 
-    /// Whether one face is enough to show that an axis moving straight by `delta` stays at least `reach` away.
+    /// The earliest share of a movement by `delta` at which an axis can come within `reach`; infinite if never.
     #[inline]
-    pub(super) fn stays_apart(&self, axis: &Axis, delta: Vec3, reach: f32, index: &CollisionIndex) -> bool {
+    pub(super) fn earliest(&self, axis: &Axis, delta: Vec3, reach: f32, index: &CollisionIndex) -> f32 {
         match &self.figure {
-            Figure::Cuboid { half } => cuboid_stays_apart(axis, delta, *half, reach),
-            Figure::Triangle(figure) => triangle_stays_apart(axis, delta, figure, reach),
-            Figure::Hull(slot) => index.hull(*slot).is_none_or(|hull| hull.stays_apart(axis, delta, reach)),
-            Figure::Ball { .. } | Figure::Cylinder { .. } | Figure::Capsule { .. } => false,
+            Figure::Cuboid { half } => cuboid_earliest(axis, delta, *half, reach),
+            Figure::Triangle(figure) => triangle_earliest(axis, delta, figure, reach),
+            Figure::Hull(slot) => index.hull(*slot).map_or(f32::INFINITY, |hull| hull.earliest(axis, delta, reach)),
+            Figure::Ball { .. } | Figure::Cylinder { .. } | Figure::Capsule { .. } => 0.0,
+        }
+    }
+
+    /// Roughly how far the middle of the piece is from `point`, in the collider's own axes.
+    pub(super) fn remoteness(&self, point: Vec3) -> f32 {
+        match &self.figure {
+            Figure::Triangle(figure) => (figure.middle() - point).length(),
+            _ => 0.0,
         }
     }
 

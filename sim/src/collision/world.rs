@@ -21,6 +21,10 @@ const CONVERGED: f32 = 1e-4;
 const PARALLEL: f32 = 1e-4;
 /// Most steps of one sweep against one piece; only grazing ones need more than three.
 const STEPS: u32 = 12;
+/// Most pieces a sweep ranks before it looks closer; others are looked at as they come.
+const QUEUE: usize = 32;
+/// How much a piece's remoteness counts against it when pieces are ranked.
+const REMOTENESS: f32 = 0.1;
 /// Longest piece of a path tested at once, studs.
 const PATH_PIECE: f32 = 8.0;
 
@@ -151,31 +155,74 @@ impl CollisionWorld<'_> {
         self.nearby.mover(id)
     }
 
-    /// The first thing a movement runs into. Of things reached at once, the one with the lowest id.
+    /// The first thing a movement runs into. Which of several reached within [`CONVERGED`] of each other it is follows
+    /// from their geometry, then from their ids.
     pub(crate) fn sweep(&self, form: &Form, sweep: &Sweep) -> Option<Hit> {
+        let course = Course::new(form, sweep)?;
+        let (mut queue, mut queued) = ([Queued::default(); QUEUE], 0);
         let mut first: Option<Hit> = None;
-        self.walk(form, sweep, |limit, hit| {
-            first = Some(hit);
-            *limit = hit.share;
-        });
+        for (index, piece, body) in self.nearby.touching(course.bounds) {
+            if sweep.through == Some(body.id) {
+                continue;
+            }
+            let way = course.way(&body.placement);
+            let earliest = piece.earliest(&way.axis, way.delta, way.reach, self.index);
+            if earliest > 1.0 {
+                continue;
+            }
+            if queued == QUEUE {
+                first = self.sooner(&course, index, first);
+                continue;
+            }
+            let foot = way.axis.end_against(-way.delta);
+            let rank = earliest * course.length + REMOTENESS * piece.remoteness(foot);
+            queue[queued] = Queued { index, earliest, rank };
+            queued += 1;
+        }
+        // The likeliest first, so that most others need no closer look.
+        let mut queue = &mut queue[..queued];
+        while let Some(best) = (0..queue.len()).reduce(|a, b| if queue[b].rank < queue[a].rank { b } else { a }) {
+            let Queued { index, earliest, .. } = queue[best];
+            if first.is_none_or(|first| earliest < first.share - CONVERGED / course.length) {
+                first = self.sooner(&course, index, first);
+            }
+            let last = queue.len() - 1;
+            queue[best] = queue[last];
+            queue = &mut queue[..last];
+        }
         first
     }
 
     /// Calls `take` with everything a movement reaches, as if each were alone, in the order of ids.
     pub(crate) fn each_hit(&self, form: &Form, sweep: &Sweep, mut take: impl FnMut(&Self, Hit)) {
-        self.walk(form, sweep, |_, hit| take(self, hit));
+        let Some(course) = Course::new(form, sweep) else { return };
+        for (index, ..) in self.nearby.touching(course.bounds) {
+            if let Some(hit) = self.sooner(&course, index, None) {
+                take(self, hit);
+            }
+        }
+    }
+
+    /// Where a movement touches one piece, if it does so sooner than `first`; else `first`.
+    fn sooner(&self, course: &Course<'_>, index: u32, first: Option<Hit>) -> Option<Hit> {
+        let piece = self.nearby.piece(index);
+        let body = self.nearby.body(piece.body);
+        let limit = first.map_or(1.0, |first| first.share);
+        let separation = |axis: &Axis, limit: f32| piece.separation(axis, limit, self.index);
+        match course.way(&body.placement).first_touch(limit, separation) {
+            Some((share, normal)) if first.is_none_or(|first| share < first.share) => {
+                Some(Hit { share, normal: body.placement.outward(normal), collider: body.id, piece: index })
+            }
+            _ => first,
+        }
     }
 
     /// The piece whose gap to a capsule at `at` is smallest, if less than `below`: gap, and the way out.
     pub(crate) fn deepest(&self, form: &Form, at: Vec3, below: f32) -> Option<(f32, Vec3)> {
         let bounds = Bounds::around(at, form.half).grown(below);
         let mut least: Option<(f32, Vec3)> = None;
-        for &index in self.nearby.close() {
-            if !self.nearby.bounds(index).overlaps(&bounds) {
-                continue;
-            }
-            let piece = self.nearby.piece(index);
-            let placement = &self.nearby.body(piece.body).placement;
+        for (_, piece, body) in self.nearby.touching(bounds) {
+            let placement = &body.placement;
             let limit = form.radius + least.map_or(below, |(gap, _)| gap);
             if let Some(found) = piece.separation(&form.axis(at, placement), limit, self.index)
                 && found.distance < limit
@@ -199,41 +246,41 @@ impl CollisionWorld<'_> {
             None => Surface { face: hit.normal, point: sweep.from },
         }
     }
+}
 
-    /// Sweeps against every close piece; `take` gets each hit whose share is below the limit, and may lower it.
-    fn walk(&self, form: &Form, sweep: &Sweep, mut take: impl FnMut(&mut f32, Hit)) {
+/// A piece that a movement may reach.
+#[derive(Clone, Copy, Default)]
+struct Queued {
+    index: u32,
+    /// No share of the movement before this reaches it.
+    earliest: f32,
+    /// Lower is looked at sooner.
+    rank: f32,
+}
+
+/// A movement to be tested.
+struct Course<'a> {
+    form: &'a Form,
+    sweep: &'a Sweep,
+    length: f32,
+    /// What it passes through.
+    bounds: Bounds,
+}
+
+impl<'a> Course<'a> {
+    /// `None` when it goes nowhere.
+    fn new(form: &'a Form, sweep: &'a Sweep) -> Option<Self> {
         let length = sweep.delta.length();
-        if length == 0.0 {
-            return;
-        }
-        let reach = form.radius + sweep.gap;
-        let swept = Bounds::around(sweep.from, form.half).swept(sweep.delta).grown(sweep.gap);
-        let mut limit = f32::INFINITY;
-        for &index in self.nearby.close() {
-            if !self.nearby.bounds(index).overlaps(&swept) {
-                continue;
-            }
-            let piece = self.nearby.piece(index);
-            let body = self.nearby.body(piece.body);
-            if sweep.through == Some(body.id) {
-                continue;
-            }
-            let way = Way {
-                axis: form.axis(sweep.from, &body.placement),
-                delta: body.placement.inward(sweep.delta),
-                length,
-                reach,
-            };
-            if piece.stays_apart(&way.axis, way.delta, reach, self.index) {
-                continue;
-            }
-            let separation = |axis: &Axis, limit: f32| piece.separation(axis, limit, self.index);
-            if let Some((share, normal)) = way.first_touch(limit.min(1.0), separation)
-                && share < limit
-            {
-                let normal = body.placement.outward(normal);
-                take(&mut limit, Hit { share, normal, collider: body.id, piece: index });
-            }
+        let bounds = Bounds::around(sweep.from, form.half).swept(sweep.delta).grown(sweep.gap);
+        (length > 0.0).then_some(Self { form, sweep, length, bounds })
+    }
+
+    fn way(&self, placement: &Placement) -> Way {
+        Way {
+            axis: self.form.axis(self.sweep.from, placement),
+            delta: placement.inward(self.sweep.delta),
+            length: self.length,
+            reach: self.form.radius + self.sweep.gap,
         }
     }
 }

@@ -64,8 +64,8 @@ fn filled(parts: impl Iterator<Item = (Collider, Option<Mover>)>) -> CollisionIn
     let mut index = CollisionIndex::new();
     for (part, mover) in parts {
         match mover {
-            Some(mover) => index.insert_mover(part.id, part.shape, mover).unwrap(),
-            None => index.insert(part).unwrap(),
+            Some(mover) => index.insert_mover(part.id, part.shape, mover).expect("a sound mover"),
+            None => index.insert(part).expect("a sound part"),
         }
     }
     index
@@ -77,10 +77,10 @@ fn script(dice: &mut Dice, seconds: u32) -> Vec<InputFrame> {
         .map(|_| InputFrame {
             duration: SimSpan(6_144),
             direction: dice.vector() * 2.0,
-            camera_relative: dice.roll() % 2 == 0,
+            camera_relative: dice.roll().is_multiple_of(2),
             camera_yaw: dice.share() * 9.0,
-            jump: dice.roll() % 3 == 0,
-            auto_jump: dice.roll() % 2 == 0,
+            jump: dice.roll().is_multiple_of(3),
+            auto_jump: dice.roll().is_multiple_of(2),
             ..InputFrame::default()
         })
         .collect()
@@ -106,7 +106,7 @@ fn run(index: &CollisionIndex, script: &[InputFrame], cut: u32, fresh: bool) -> 
             time.0 += 256 * u64::from(result.ticks);
         }
         digests.push(snapshot.digest());
-        if !(snapshot.position.abs().max_element() < 70.0) {
+        if snapshot.position.abs().max_element() >= 70.0 {
             snapshot.position = Vec3::new(0.0, 12.0, 0.0);
         }
     }
@@ -131,7 +131,7 @@ fn neither_order_nor_scratch_nor_removals_show() {
         }
         for (part, mover) in parts[1..60].iter().rev().cloned() {
             match mover {
-                Some(mover) => changed.insert_mover(part.id, part.shape, mover).unwrap(),
+                Some(mover) => changed.insert_mover(part.id, part.shape, mover).expect("a sound mover"),
                 None => {
                     let (id, position, rotation) = (part.id, part.position, part.rotation);
                     changed.insert(Collider { position: Vec3::splat(500.0), ..part }).unwrap();

@@ -36,7 +36,7 @@ impl Place {
     pub(crate) fn with(mut self, shape: Shape, position: Vec3, rotation: Quat) -> Self {
         let id = ColliderId(self.next);
         self.next += 1;
-        self.index.insert(Collider { id, shape, position, rotation }).unwrap();
+        self.index.insert(Collider { id, shape, position, rotation }).expect("a sound part");
         self
     }
 
@@ -47,7 +47,7 @@ impl Place {
     pub(crate) fn with_mover(mut self, shape: Shape, mover: Mover) -> Self {
         let id = ColliderId(self.next);
         self.next += 1;
-        self.index.insert_mover(id, shape, mover).unwrap();
+        self.index.insert_mover(id, shape, mover).expect("a sound mover");
         self
     }
 

@@ -23,7 +23,7 @@ impl Scene {
         if turning {
             let turn = Turn { axis: Vec3::Y, period: SimSpan::from_seconds(5.0), phase: SimSpan(0) };
             let mover = Mover::resting(Vec3::NEG_Y, Quat::IDENTITY).with_turn(turn);
-            index.insert_mover(ColliderId(1), shape, mover).unwrap();
+            index.insert_mover(ColliderId(1), shape, mover).expect("a sound mover");
         } else {
             index
                 .insert(Collider { id: ColliderId(1), shape, position: Vec3::NEG_Y, rotation: Quat::IDENTITY })
@@ -55,7 +55,7 @@ impl Scene {
 }
 
 fn pressing(byte: u8, direction: Vec3) -> InputFrame {
-    InputFrame { direction, controller: ControllerBytes::new(&[byte]).unwrap(), ..InputFrame::default() }
+    InputFrame { direction, controller: ControllerBytes::new(&[byte]).expect("one byte fits"), ..InputFrame::default() }
 }
 
 // S-14
@@ -116,8 +116,11 @@ fn slicing_time_finer_gains_nothing() {
             let mut states = Vec::new();
             for _ in 0..150 {
                 let frame = InputFrame {
-                    jump: dice.roll() % 4 == 0,
-                    ..pressing(dice.roll() as u8, if dice.roll() % 3 == 0 { Vec3::ZERO } else { dice.vector() })
+                    jump: dice.roll().is_multiple_of(4),
+                    ..pressing(
+                        dice.roll() as u8,
+                        if dice.roll().is_multiple_of(3) { Vec3::ZERO } else { dice.vector() },
+                    )
                 };
                 scene.hold(&frame, 5 + (dice.roll() % 60) as u32, cut);
                 states.push(scene.sim);

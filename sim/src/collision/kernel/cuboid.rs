@@ -1,6 +1,6 @@
 use glam::Vec3;
 
-use super::{Axis, Separation, TOUCHING};
+use super::{Axis, Separation, TOUCHING, earliest};
 
 /// Separation of an axis from a solid box.
 pub(in crate::collision) fn cuboid(axis: &Axis, half: Vec3) -> Separation {
@@ -14,11 +14,15 @@ pub(in crate::collision) fn cuboid(axis: &Axis, half: Vec3) -> Separation {
     Separation { distance, normal: away / distance, on_axis }
 }
 
-/// Whether an axis moving straight by `delta` stays at least `reach` in front of one face of the box.
-pub(in crate::collision) fn cuboid_stays_apart(axis: &Axis, delta: Vec3, half: Vec3, reach: f32) -> bool {
-    let (start, end) = (axis.center, axis.center + delta);
-    let reach = axis.half.abs() + half + Vec3::splat(reach);
-    (0..3).any(|i| (start[i] >= reach[i] && end[i] >= reach[i]) || (start[i] <= -reach[i] && end[i] <= -reach[i]))
+/// The earliest share of a movement by `delta` at which an axis can be within `reach` of the box, going by each pair of
+/// faces alone; infinite if never.
+pub(in crate::collision) fn cuboid_earliest(axis: &Axis, delta: Vec3, half: Vec3, reach: f32) -> f32 {
+    let over = axis.center.abs() - axis.half.abs() - half - Vec3::splat(reach);
+    let mut latest = 0.0_f32;
+    for i in 0..3 {
+        latest = latest.max(earliest(over[i], if axis.center[i] > 0.0 { -delta[i] } else { delta[i] }));
+    }
+    latest
 }
 
 /// Normal of the face next to the point of the box closest to `on_axis` that looks most along `up`.

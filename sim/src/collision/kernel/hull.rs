@@ -1,7 +1,7 @@
 use glam::Vec3;
 
 use super::triangle::{Triangle, triangle};
-use super::{Axis, Separation, TOUCHING};
+use super::{Axis, Separation, TOUCHING, earliest};
 
 /// A convex polyhedron: its planes, and its faces cut into triangles.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,11 +48,12 @@ impl Hull {
         self.planes.len() >= 4
     }
 
-    /// Whether an axis moving straight by `delta` stays more than `reach` in front of one face.
-    pub(in crate::collision) fn stays_apart(&self, axis: &Axis, delta: Vec3, reach: f32) -> bool {
-        self.planes.iter().any(|plane| {
+    /// The earliest share of a movement by `delta` at which an axis can be within `reach` of the hull, going by each
+    /// face alone; infinite if never.
+    pub(in crate::collision) fn earliest(&self, axis: &Axis, delta: Vec3, reach: f32) -> f32 {
+        self.planes.iter().fold(0.0, |latest: f32, plane| {
             let start = plane.normal.dot(axis.center) - plane.normal.dot(axis.half).abs() - plane.offset;
-            start >= reach && start + plane.normal.dot(delta) >= reach
+            latest.max(earliest(start - reach, -plane.normal.dot(delta)))
         })
     }
 

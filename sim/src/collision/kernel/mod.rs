@@ -10,10 +10,10 @@ mod triangle;
 
 use glam::Vec3;
 
-pub(super) use cuboid::{cuboid, cuboid_face, cuboid_stays_apart};
+pub(super) use cuboid::{cuboid, cuboid_earliest, cuboid_face};
 pub(super) use hull::Hull;
 pub(super) use round::{ball, capsule, cylinder, cylinder_face};
-pub(super) use triangle::{Triangle, triangle, triangle_stays_apart};
+pub(super) use triangle::{Triangle, triangle, triangle_earliest};
 
 /// Distances below this are overlap: the direction between the closest points means nothing any more.
 const TOUCHING: f32 = 1e-5;
@@ -38,6 +38,17 @@ pub(super) struct Separation {
     pub(super) on_axis: Vec3,
 }
 
+/// Share of a movement at which a plane is reached that is `over` away and nears by `closing` over the whole of it.
+fn earliest(over: f32, closing: f32) -> f32 {
+    if over <= 0.0 {
+        0.0
+    } else if closing > 0.0 {
+        over / closing
+    } else {
+        f32::INFINITY
+    }
+}
+
 impl Axis {
     /// The point at `s` in [-1, 1].
     fn at(&self, s: f32) -> Vec3 {
@@ -45,7 +56,7 @@ impl Axis {
     }
 
     /// The end that lies least far along `direction`.
-    fn end_against(&self, direction: Vec3) -> Vec3 {
+    pub(super) fn end_against(&self, direction: Vec3) -> Vec3 {
         if self.half.dot(direction) > 0.0 { self.center - self.half } else { self.center + self.half }
     }
 
