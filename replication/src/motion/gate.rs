@@ -19,7 +19,8 @@ impl MotionGate {
         Self::default()
     }
 
-    /// Lets the subject's motion of `tick` through unless motion of that tick or a newer one went before.
+    /// Lets the subject's motion of `tick` ([`super::MotionItem::order`]) through unless motion of that tick or a newer one went
+    /// before.
     pub fn admit(&mut self, slot: Slot, tick: Tick) -> bool {
         let newest = self.column(slot);
         let stamp = tick.0.saturating_add(1);

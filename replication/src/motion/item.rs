@@ -70,6 +70,17 @@ impl MotionItem {
             Self::Part { id, .. } | Self::Character { id, .. } => *id,
         }
     }
+
+    /// The tick by which a [`super::MotionGate`] orders the item of a batch of tick `batch`: a resting state comes before the
+    /// moving one beside it.
+    #[must_use]
+    pub fn order(&self, batch: Tick) -> Tick {
+        match self {
+            Self::Part { tick, .. } => *tick,
+            Self::Character { resting: true, .. } => Tick(batch.0.saturating_sub(1)),
+            Self::Character { .. } => batch,
+        }
+    }
 }
 
 /// The most bytes an item takes.

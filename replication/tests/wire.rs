@@ -1,0 +1,376 @@
+//! Every message survives its codec, and no bytes do harm.
+
+use glam::{Quat, Vec3};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::sync::Arc;
+use tidelock_replication::ids::{Generation, InstanceId, PlayerId};
+use tidelock_replication::instance::{
+    CharacterMask, CharacterPatch, CharacterPose, CharacterProperties, Color, PartMask, PartMover, PartPatch,
+    PartProperties, PartShape, Pose,
+};
+use tidelock_replication::place::PlaceHash;
+use tidelock_replication::wire::{
+    ClientMessage, MAX_PLACE_BYTES, MAX_REPORT_BYTES, PlaceChunk, PlayerJoined, Record, RecordWriter, Records,
+    RecordsHead, ServerMessage, Welcome, WireError, begin_records, read_report, write_character,
+    write_correction_message, write_player_joined, write_player_left, write_report, write_snapshot_end, write_welcome,
+};
+use tidelock_sim::collision::{ColliderId, Slide, Turn};
+use tidelock_sim::module::CustomState;
+use tidelock_sim::motor::{CharacterState, ControllerBytes, GroundContact, InputFrame, MotorSnapshot};
+use tidelock_sim::report::{Correction, CorrectionCause, Report};
+use tidelock_sim::simulation::CharacterSim;
+use tidelock_sim::{Sequence, SimSpan, SimTime, Tick};
+
+fn vector() -> impl Strategy<Value = Vec3> {
+    (-1e5f32..1e5, -1e5f32..1e5, -1e5f32..1e5).prop_map(|(x, y, z)| Vec3::new(x, y, z))
+}
+
+fn rotation() -> impl Strategy<Value = Quat> {
+    (-1f32..1.0, -1f32..1.0, -1f32..1.0).prop_map(|(x, y, z)| Quat::from_xyzw(x, y, z, 0.5).normalize())
+}
+
+fn id() -> impl Strategy<Value = InstanceId> {
+    prop_oneof![1u64..300, 1u64..].prop_map(InstanceId)
+}
+
+fn name() -> impl Strategy<Value = Arc<str>> {
+    "[a-zé ]{0,20}".prop_map(Arc::from)
+}
+
+fn span() -> impl Strategy<Value = SimSpan> {
+    (512u32..).prop_map(SimSpan)
+}
+
+fn shape() -> impl Strategy<Value = PartShape> {
+    let mesh = vec(vector(), 4..12).prop_flat_map(|points| {
+        let corners = 0..points.len() as u32;
+        let triangles = vec([corners.clone(), corners.clone(), corners], 1..8);
+        (Just(points), triangles)
+            .prop_map(|(points, triangles)| PartShape::TriMesh { vertices: points.into(), triangles: triangles.into() })
+    });
+    prop_oneof![
+        Just(PartShape::Box),
+        Just(PartShape::Ball),
+        Just(PartShape::Cylinder),
+        Just(PartShape::Wedge),
+        Just(PartShape::Capsule),
+        vec(vector(), 4..12).prop_map(|points| PartShape::Hull(points.into())),
+        mesh,
+    ]
+}
+
+fn mover() -> impl Strategy<Value = Option<PartMover>> {
+    let slide = proptest::option::of((vector(), span(), span()))
+        .prop_map(|slide| slide.map(|(offset, period, phase)| Slide { offset, period, phase }));
+    let turn = proptest::option::of((rotation(), span(), span()))
+        .prop_map(|turn| turn.map(|(rotation, period, phase)| Turn { axis: rotation * Vec3::Y, period, phase }));
+    proptest::option::of((slide, turn).prop_map(|(slide, turn)| PartMover { slide, turn }))
+}
+
+prop_compose! {
+    fn properties()(
+        name in name(), shape in shape(), size in vector(), color: [u8; 3], transparency in 0f32..=1.0,
+        (anchored, can_collide) in any::<(bool, bool)>(), mover in mover(), tags in vec(name(), 0..4),
+    ) -> PartProperties {
+        let size = size.abs() + 0.1;
+        PartProperties {
+            name, shape, size, color: Color(color), transparency, anchored, can_collide, mover, tags: tags.into(),
+        }
+    }
+}
+
+fn pose() -> impl Strategy<Value = Pose> {
+    (vector(), rotation()).prop_map(|(position, rotation)| Pose { position, rotation })
+}
+
+fn character() -> impl Strategy<Value = CharacterProperties> {
+    (any::<u64>(), name(), any::<[u8; 3]>()).prop_map(|(player, name, color)| CharacterProperties {
+        player: PlayerId(player),
+        name,
+        color: Color(color),
+    })
+}
+
+fn state() -> impl Strategy<Value = CharacterState> {
+    prop_oneof![Just(CharacterState::Grounded), Just(CharacterState::Falling), Just(CharacterState::Dead)]
+}
+
+/// A patch carries what its mask says, so that is what comes back.
+fn masked_part(mask: u16, properties: &PartProperties, pose: Pose) -> PartPatch {
+    let mut patch = PartPatch { mask: PartMask(mask), properties: properties.clone(), pose };
+    let (mut kept, mut at) = (PartProperties::default(), Pose::default());
+    patch.apply(&mut kept, &mut at);
+    (patch.properties, patch.pose) = (kept, at);
+    patch
+}
+
+fn record() -> impl Strategy<Value = Record> {
+    let character_pose =
+        (vector(), -3f32..3.0, state()).prop_map(|(position, yaw, state)| CharacterPose { position, yaw, state });
+    prop_oneof![
+        (id(), properties(), pose()).prop_map(|(id, properties, pose)| Record::CreatePart { id, properties, pose }),
+        (id(), 0..=PartMask::ALL.0, properties(), pose()).prop_map(|(id, mask, properties, pose)| Record::PatchPart {
+            id,
+            patch: masked_part(mask, &properties, pose),
+        }),
+        (id(), character(), character_pose).prop_map(|(id, properties, pose)| Record::CreateCharacter {
+            id,
+            properties,
+            pose
+        }),
+        (id(), 0..=CharacterMask::ALL.0, character()).prop_map(|(id, mask, properties)| {
+            let mut kept = CharacterProperties { player: PlayerId(0), name: Arc::from(""), color: Color::default() };
+            let patch = CharacterPatch { mask: CharacterMask(mask), properties };
+            patch.apply(&mut kept);
+            Record::PatchCharacter { id, patch: CharacterPatch { properties: kept, ..patch } }
+        }),
+        (id(), 1u64..1_000)
+            .prop_map(|(first, count)| Record::Destroy { first, count: count.min(u64::MAX - first.0 + 1).max(1) }),
+        id().prop_map(|id| Record::Hide { id }),
+    ]
+}
+
+fn write_record(out: &mut RecordWriter<'_>, record: &Record) {
+    match record {
+        Record::CreatePart { id, properties, pose } => out.create_part(*id, properties, pose),
+        Record::PatchPart { id, patch } => out.patch_part(*id, patch.mask, &patch.properties, &patch.pose),
+        Record::CreateCharacter { id, properties, pose } => out.create_character(*id, properties, pose),
+        Record::PatchCharacter { id, patch } => out.patch_character(*id, patch.mask, &patch.properties),
+        Record::Destroy { first, count } => out.destroy(*first, *count),
+        Record::Hide { id } => out.hide(*id),
+    }
+}
+
+fn records() -> impl Strategy<Value = Records> {
+    (any::<u32>(), 0u64..1 << 50, vec(record(), 0..20)).prop_map(|(generation, tick, records)| Records {
+        head: RecordsHead { generation: Generation(generation), tick: Tick(tick) },
+        records,
+    })
+}
+
+prop_compose! {
+    fn snapshot()(
+        position in vector(), velocity in vector(), yaw in -3f32..3.0, state in state(),
+        ground in proptest::option::of((any::<u64>(), vector())), ground_velocity in vector(),
+        spans: [u32; 3], air_jumps_used: u8, (jump_held, left_by_jump) in any::<(bool, bool)>(),
+    ) -> MotorSnapshot {
+        let ground = ground.map(|(collider, normal)| GroundContact { collider: ColliderId(collider), normal });
+        let [accumulator, air_time, jump_buffer] = spans.map(SimSpan);
+        MotorSnapshot {
+            position, velocity, yaw, state, ground, ground_velocity, accumulator, air_time, jump_buffer, air_jumps_used,
+            jump_held, left_by_jump,
+        }
+    }
+}
+
+fn custom() -> impl Strategy<Value = CustomState> {
+    vec(any::<u8>(), 0..=64).prop_map(|bytes| CustomState::new(&bytes).unwrap())
+}
+
+prop_compose! {
+    fn correction()(
+        cause in 0u8..9, sequence: u32, epoch: u32, time in 0u64..1 << 60, motor in snapshot(), custom in custom(),
+    ) -> Correction {
+        Correction {
+            sequence: Sequence(sequence), epoch, time: SimTime(time), sim: CharacterSim { motor, custom },
+            cause: CorrectionCause::from_number(cause).unwrap(),
+        }
+    }
+}
+
+prop_compose! {
+    fn welcome()(
+        protocol_hash: [u8; 32], player: u64, character in id(), tick in 0u64..1 << 50, generation: u32, place: [u8; 32],
+        place_name in name(), place_bytes in 0..=MAX_PLACE_BYTES as u64, divisor in 1u32..=60,
+    ) -> Welcome {
+        Welcome {
+            protocol_hash, player: PlayerId(player), character, tick: Tick(tick), generation: Generation(generation),
+            place_hash: PlaceHash(place), place_name, place_bytes, divisor,
+        }
+    }
+}
+
+fn server_message() -> impl Strategy<Value = ServerMessage> {
+    prop_oneof![
+        welcome().prop_map(ServerMessage::Welcome),
+        records().prop_map(ServerMessage::Records),
+        any::<u32>().prop_map(|generation| ServerMessage::SnapshotEnd { generation: Generation(generation) }),
+        correction().prop_map(ServerMessage::Correction),
+        (any::<u32>(), id(), vector(), -3f32..3.0).prop_map(|(generation, id, position, yaw)| {
+            ServerMessage::Character { generation: Generation(generation), id, position, yaw }
+        }),
+        (any::<u64>(), name(), any::<[u8; 3]>()).prop_map(|(player, name, color)| {
+            ServerMessage::PlayerJoined(PlayerJoined { player: PlayerId(player), name, color: Color(color) })
+        }),
+        any::<u64>().prop_map(|player| ServerMessage::PlayerLeft(PlayerId(player))),
+    ]
+}
+
+fn write_server(message: &ServerMessage) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    match message {
+        ServerMessage::Welcome(welcome) => write_welcome(&mut bytes, welcome),
+        ServerMessage::Records(records) => {
+            begin_records(&mut bytes, &records.head);
+            records.records.iter().for_each(|record| write_record(&mut RecordWriter::new(&mut bytes), record));
+        }
+        ServerMessage::SnapshotEnd { generation } => write_snapshot_end(&mut bytes, *generation),
+        ServerMessage::Correction(correction) => write_correction_message(&mut bytes, correction),
+        ServerMessage::Character { generation, id, position, yaw } => {
+            write_character(&mut bytes, *generation, *id, *position, *yaw);
+        }
+        ServerMessage::PlayerJoined(joined) => write_player_joined(&mut bytes, joined),
+        ServerMessage::PlayerLeft(player) => write_player_left(&mut bytes, *player),
+    }
+    bytes
+}
+
+fn client_message() -> impl Strategy<Value = ClientMessage> {
+    prop_oneof![
+        (any::<[u8; 32]>(), name(), proptest::option::of(any::<[u8; 32]>())).prop_map(
+            |(protocol_hash, name, place)| { ClientMessage::Join { protocol_hash, name, place: place.map(PlaceHash) } }
+        ),
+        (any::<[u8; 32]>(), 0..=MAX_PLACE_BYTES as u64)
+            .prop_map(|(hash, offset)| ClientMessage::PlaceRequest { hash: PlaceHash(hash), offset }),
+        any::<u32>().prop_map(|generation| ClientMessage::Entered { generation: Generation(generation) }),
+    ]
+}
+
+prop_compose! {
+    fn frame()(
+        duration in 256u32..2_048, x in -1f32..1.0, z in -1f32..1.0, yaw in -3f32..3.0, flags in 0u8..8,
+        controller in vec(any::<u8>(), 0..=32),
+    ) -> InputFrame {
+        InputFrame {
+            duration: SimSpan(duration),
+            direction: Vec3::new(x, 0.0, z),
+            camera_relative: flags & 1 != 0,
+            camera_yaw: yaw,
+            jump: flags & 2 != 0,
+            auto_jump: flags & 4 != 0,
+            controller: ControllerBytes::new(&controller).unwrap(),
+        }
+        .snapped()
+    }
+}
+
+prop_compose! {
+    fn report()(
+        sequence: u32, epoch: u32, start in 0u64..1 << 60, span: u32, position in vector(), velocity in vector(),
+        yaw in -64f32..64.0, state in state(), custom in custom(), runs in vec((frame(), 1usize..20), 0..8),
+        durations in vec(proptest::option::of(256u32..2_048), 96),
+    ) -> Report {
+        let mut frames: Vec<InputFrame> = runs.into_iter().flat_map(|(frame, run)| std::iter::repeat_n(frame, run)).collect();
+        frames.truncate(Report::MAX_FRAMES);
+        for (frame, duration) in frames.iter_mut().zip(durations) {
+            frame.duration = duration.map_or(frame.duration, SimSpan);
+        }
+        let start = SimTime(start);
+        Report {
+            sequence: Sequence(sequence), epoch, start, end: start + SimSpan(span), position, velocity, yaw, state, custom, frames,
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn server_messages_come_back(message in server_message(), cut in any::<prop::sample::Index>()) {
+        let bytes = write_server(&message);
+        prop_assert_eq!(ServerMessage::read(&bytes), Ok(message.clone()));
+        let cut = &bytes[..cut.index(bytes.len())];
+        // Records end where their message does, so a cut may fall between two.
+        match ServerMessage::read(cut) {
+            Ok(ServerMessage::Records(_)) | Err(_) => {}
+            Ok(other) => prop_assert!(false, "{other:?} from a cut message"),
+        }
+    }
+
+    #[test]
+    fn client_messages_come_back(message in client_message(), cut in any::<prop::sample::Index>()) {
+        let mut bytes = Vec::new();
+        message.write(&mut bytes);
+        prop_assert_eq!(ClientMessage::read(&bytes), Ok(message));
+        prop_assert!(ClientMessage::read(&bytes[..cut.index(bytes.len())]).is_err());
+        bytes.push(0);
+        prop_assert!(ClientMessage::read(&bytes).is_err());
+    }
+
+    // S-20
+    #[test]
+    fn reports_come_back_to_the_bit(report in report(), cut in any::<prop::sample::Index>()) {
+        let mut bytes = Vec::new();
+        write_report(&mut bytes, &report);
+        prop_assert!(bytes.len() <= MAX_REPORT_BYTES);
+        let mut read = Report { frames: vec![InputFrame::default(); 200], ..Report::default() };
+        prop_assert_eq!(read_report(&bytes, &mut read), Ok(()));
+        prop_assert_eq!(&read, &report);
+        prop_assert!(read_report(&bytes[..cut.index(bytes.len())], &mut read).is_err());
+    }
+
+    #[test]
+    fn chunks_come_back(hash: [u8; 32], offset in 0u64..1_000, len in 0u32..1_000, content in vec(any::<u8>(), 0..600)) {
+        let chunk = PlaceChunk { hash: PlaceHash(hash), offset, total: 2_000, len, bytes: &content };
+        let mut bytes = Vec::new();
+        chunk.write(&mut bytes);
+        prop_assert_eq!(PlaceChunk::read(&bytes), Ok(chunk));
+    }
+
+    // Bad input: never a panic, never memory without bound.
+    #[test]
+    fn garbage_is_refused_or_harmless(bytes in vec(any::<u8>(), 0..400), kind in 1u8..8) {
+        let _ = ServerMessage::read(&bytes);
+        let _ = ClientMessage::read(&bytes);
+        let _ = PlaceChunk::read(&bytes);
+        let mut report = Report::default();
+        let _ = read_report(&bytes, &mut report);
+        prop_assert!(report.frames.len() <= Report::MAX_FRAMES);
+        let mut bytes = bytes;
+        bytes.insert(0, kind);
+        let _ = ServerMessage::read(&bytes);
+        let _ = ClientMessage::read(&bytes);
+    }
+
+    #[test]
+    fn a_flipped_byte_is_refused_or_harmless(message in server_message(), at in any::<prop::sample::Index>(), flip in 1u8..) {
+        let mut bytes = write_server(&message);
+        let at = at.index(bytes.len());
+        bytes[at] ^= flip;
+        let _ = ServerMessage::read(&bytes);
+    }
+}
+
+// S-21
+#[test]
+fn a_report_of_too_many_frames_is_refused() {
+    let mut bytes = Vec::new();
+    write_report(&mut bytes, &Report { frames: vec![InputFrame::default(); 96], ..Report::default() });
+    let mut report = Report::default();
+    assert_eq!(read_report(&bytes, &mut report), Ok(()));
+    let count = bytes.iter().rposition(|&byte| byte == 96).expect("the count of frames");
+    bytes[count] = 97;
+    assert_eq!(read_report(&bytes, &mut report), Err(WireError::TooLong));
+}
+
+// S-20: three frames of walking straight on.
+#[test]
+fn steady_walking_is_compact() {
+    let frame = InputFrame { direction: Vec3::new(0.0, 0.0, -1.0), ..InputFrame::default() }.snapped();
+    let mut bytes = Vec::new();
+    write_report(&mut bytes, &Report { frames: vec![frame; 3], start: SimTime(1 << 40), ..Report::default() });
+    assert!(bytes.len() <= 60, "{} bytes", bytes.len());
+}
+
+#[test]
+fn lengths_are_checked_before_memory_is_taken() {
+    // A mesh of 4,096 points and 8,192 triangles in a message of few bytes.
+    let mut bytes = Vec::new();
+    begin_records(&mut bytes, &RecordsHead { generation: Generation(1), tick: Tick(1) });
+    bytes.extend_from_slice(&[2, 1, 0b10, 6, 0x80, 0x20]);
+    assert_eq!(ServerMessage::read(&bytes), Err(WireError::Truncated));
+    // A destroyed range that would leave the numbers there are.
+    let mut bytes = Vec::new();
+    begin_records(&mut bytes, &RecordsHead { generation: Generation(1), tick: Tick(1) });
+    RecordWriter::new(&mut bytes).destroy(InstanceId(u64::MAX), 2);
+    assert_eq!(ServerMessage::read(&bytes), Err(WireError::Value));
+}
