@@ -1,18 +1,60 @@
 //! A shard on a UDP socket.
 
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use mio::net::UdpSocket;
+use mio::{Events, Interest, Poll, Token};
+use quinn_udp::{RecvMeta, UdpSockRef, UdpSocketState};
 
 use crate::event::{Egress, Ingress};
+use crate::io::outbox::Outbox;
 use crate::shard::Shard;
 
-/// Joins a shard to its UDP socket.
+/// Buffers of one receive call, each for one datagram or a train of them from one sender.
+const RECEIVES: usize = 16;
+/// Bytes of each.
+const RECEIVE_BYTES: usize = 1 << 16;
+/// Receive calls of one poll at most.
+const RECEIVE_CALLS: usize = 16;
+/// Size asked for the socket's own buffers.
+const SOCKET_BYTES: usize = 4 << 20;
+
+const SOCKET: Token = Token(0);
+const WAKER: Token = Token(1);
+
+/// Joins a shard to its UDP socket. Trains of datagrams to or from one peer pass the kernel at once where it can, single ones are
+/// sent in batches.
 pub struct Driver<S: Shard> {
     shard: S,
+    poll: Poll,
+    events: Events,
+    waker: Waker,
+    socket: UdpSocket,
+    state: UdpSocketState,
     address: SocketAddr,
-    waker: Arc<mio::Waker>,
+    outbox: Outbox,
+    buffer: Vec<u8>,
+    /// Whether the socket may hold more datagrams, though it will not say so again.
+    readable: bool,
+    counters: DriverCounters,
+}
+
+/// What a driver did since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DriverCounters {
+    /// Datagrams sent.
+    pub sent: u64,
+    /// System calls that took for it.
+    pub send_calls: u64,
+    /// Datagrams the socket had no room for or refused.
+    pub dropped: u64,
+    /// Datagrams received.
+    pub received: u64,
+    /// System calls that took for it, the ones that found nothing included.
+    pub receive_calls: u64,
 }
 
 /// Wakes a [`Driver::poll`] that waits, from any thread. Cheap to clone.
@@ -30,14 +72,34 @@ impl Waker {
 }
 
 impl<S: Shard> Driver<S> {
-    /// Binds a socket to `address` (port 0 lets the system choose) and gives it to `shard`.
+    /// Binds a socket to `address` (port 0 lets the system choose) and gives it to `shard`. An IPv6 address that is unspecified
+    /// serves IPv4 too where the system allows it.
     ///
     /// # Errors
     /// Those of the operating system, such as an address in use.
     pub fn bind(address: SocketAddr, shard: S) -> io::Result<Self> {
-        let poll = mio::Poll::new()?;
-        let waker = Arc::new(mio::Waker::new(poll.registry(), mio::Token(1))?);
-        Ok(Self { shard, address, waker })
+        let mut socket = UdpSocket::bind(address)?;
+        let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        // Smaller buffers work too; the system's limit holds.
+        let _ = state.set_send_buffer_size(UdpSockRef::from(&socket), SOCKET_BYTES);
+        let _ = state.set_recv_buffer_size(UdpSockRef::from(&socket), SOCKET_BYTES);
+        let poll = Poll::new()?;
+        poll.registry().register(&mut socket, SOCKET, Interest::READABLE)?;
+        let waker = Waker(Arc::new(mio::Waker::new(poll.registry(), WAKER)?));
+        let address = socket.local_addr()?;
+        Ok(Self {
+            shard,
+            poll,
+            events: Events::with_capacity(4),
+            waker,
+            socket,
+            state,
+            address,
+            outbox: Outbox::new(address.is_ipv6()),
+            buffer: vec![0; RECEIVES * RECEIVE_BYTES],
+            readable: true,
+            counters: DriverCounters::default(),
+        })
     }
 
     /// The socket's address.
@@ -60,12 +122,18 @@ impl<S: Shard> Driver<S> {
     /// A handle that ends a waiting poll.
     #[must_use]
     pub fn waker(&self) -> Waker {
-        Waker(Arc::clone(&self.waker))
+        self.waker.clone()
+    }
+
+    /// What passed through the socket.
+    #[must_use]
+    pub fn counters(&self) -> DriverCounters {
+        self.counters
     }
 
     /// Carries out and drains `egress`, sends what may be sent, waits for datagrams until the shard's next timeout, the waker or
     /// `timeout` (`None` waits for ever, zero not at all), and appends what came to `ingress`. `now` is the caller's clock at the
-    /// call; time spent waiting is added to it within.
+    /// call; time spent within is added to it.
     ///
     /// # Errors
     /// Those of the operating system that concern the socket as a whole; a datagram that cannot be sent is lost, as on the way.
@@ -76,8 +144,79 @@ impl<S: Shard> Driver<S> {
         egress: &mut Vec<Egress>,
         ingress: &mut Vec<Ingress>,
     ) -> io::Result<()> {
-        let _ = timeout;
+        let entered = Instant::now();
         egress.drain(..).for_each(|wish| self.shard.apply(now, wish, ingress));
+        self.reckon(now, ingress);
+        self.wait(now, timeout)?;
+        if self.readable {
+            let now = now + entered.elapsed();
+            self.receive(now, ingress)?;
+        }
+        self.reckon(now + entered.elapsed(), ingress);
         Ok(())
     }
+
+    /// Lets the shard's time pass and sends what may be sent.
+    fn reckon(&mut self, now: Duration, ingress: &mut Vec<Ingress>) {
+        self.shard.advance(now, ingress);
+        let outbox = &mut self.outbox;
+        self.shard.transmit(now, &mut |to, datagram| outbox.push(to, datagram));
+        let flushed = self.outbox.flush(&self.socket, &self.state);
+        self.counters.sent += flushed.sent;
+        self.counters.send_calls += flushed.calls;
+        self.counters.dropped += flushed.dropped;
+    }
+
+    fn wait(&mut self, now: Duration, timeout: Option<Duration>) -> io::Result<()> {
+        let due = self.shard.next_timeout().map(|due| due.saturating_sub(now));
+        let wait = match (due, timeout) {
+            _ if self.readable => Some(Duration::ZERO),
+            (Some(due), Some(timeout)) => Some(due.min(timeout)),
+            (due, timeout) => due.or(timeout),
+        };
+        if self.readable && timeout == Some(Duration::ZERO) {
+            return Ok(());
+        }
+        match self.poll.poll(&mut self.events, wait) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            outcome => outcome?,
+        }
+        self.readable |= self.events.iter().any(|event| event.token() == SOCKET);
+        Ok(())
+    }
+
+    /// Takes datagrams until there are none or the poll has taken its share.
+    fn receive(&mut self, now: Duration, ingress: &mut Vec<Ingress>) -> io::Result<()> {
+        let mut metas = [RecvMeta::default(); RECEIVES];
+        for _ in 0..RECEIVE_CALLS {
+            self.counters.receive_calls += 1;
+            let mut chunks = self.buffer.chunks_exact_mut(RECEIVE_BYTES);
+            let mut slices: [IoSliceMut<'_>; RECEIVES] =
+                std::array::from_fn(|_| IoSliceMut::new(chunks.next().expect("the buffer has a chunk for each")));
+            let count = match self.state.recv(UdpSockRef::from(&self.socket), &mut slices, &mut metas) {
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.readable = false;
+                    return Ok(());
+                }
+                // An earlier datagram could not be delivered; nothing is wrong with the socket.
+                Err(error) if is_passing(&error) => continue,
+                Err(error) => return Err(error),
+            };
+            for (meta, chunk) in metas[..count].iter().zip(self.buffer.chunks_exact_mut(RECEIVE_BYTES)) {
+                let from = SocketAddr::new(meta.addr.ip().to_canonical(), meta.addr.port());
+                for datagram in chunk[..meta.len].chunks_mut(meta.stride.max(1)) {
+                    self.counters.received += 1;
+                    self.shard.handle(now, from, datagram, ingress);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether an error of a receive call says nothing about the next.
+pub(super) fn is_passing(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionRefused, ConnectionReset, HostUnreachable, Interrupted, NetworkUnreachable};
+    matches!(error.kind(), ConnectionRefused | ConnectionReset | HostUnreachable | Interrupted | NetworkUnreachable)
 }

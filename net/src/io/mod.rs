@@ -2,8 +2,9 @@
 
 mod driver;
 mod os_entropy;
+mod outbox;
 mod relay;
 
-pub use driver::{Driver, Waker};
+pub use driver::{Driver, DriverCounters, Waker};
 pub use os_entropy::OsEntropy;
-pub use relay::{Relay, RelayControl};
+pub use relay::{Relay, RelayControl, RelayThread};

@@ -165,6 +165,11 @@ impl Outbound {
         !self.resends.is_empty() || (self.next < self.released && self.next - self.front < MAX_AHEAD)
     }
 
+    /// Whether a message was sent and is not known to have arrived.
+    pub(crate) fn has_unacknowledged(&self) -> bool {
+        self.next > self.front
+    }
+
     /// Writes unacknowledged messages first sent less than `window` ago again, oldest first, up to `cap` bytes.
     pub(crate) fn repeat(&mut self, lane: u8, window: Duration, cap: usize, filling: &mut Filling<'_>) {
         let cap = filling.limit.min(filling.out.len() + cap);

@@ -31,6 +31,8 @@ pub(super) struct Packing {
     clocks: Box<[u64]>,
     /// Lanes without urgency, as bits: unreliable ones and those that repeat anyway.
     lazy: u16,
+    /// Whether a flush asked for the datagram in which unacknowledged messages of repeating lanes ride again.
+    repeat: bool,
     pacer: Pacer,
     floor: Pacer,
 }
@@ -53,6 +55,7 @@ impl Packing {
             order,
             clocks: vec![0; usize::from(class) + 1].into(),
             lazy,
+            repeat: false,
             pacer: Pacer::default(),
             floor: Pacer::default(),
         }
@@ -144,7 +147,15 @@ impl Session {
     }
 
     fn is_pending(&self) -> bool {
-        self.outbound.iter().any(Outbound::is_pending)
+        self.packing.repeat || self.outbound.iter().any(Outbound::is_pending)
+    }
+
+    /// Releases what was queued. Repeating lanes get their datagram even when nothing new was: a flush is the tick in which
+    /// the owner may send one.
+    pub(crate) fn flush(&mut self) {
+        self.outbound.iter_mut().for_each(Outbound::release);
+        let lanes = self.lanes.lanes().iter().zip(&self.outbound);
+        self.packing.repeat = lanes.into_iter().any(|(lane, held)| lane.repeat.is_some() && held.has_unacknowledged());
     }
 
     fn gate(&self, now: Duration) -> Gate {
@@ -171,6 +182,7 @@ impl Session {
         let Desk { datagram: out, carried, written, .. } = desk;
         let mut filling = Filling { now, number, out, limit, carried, previous: None };
         *written = 0;
+        self.packing.repeat = false;
         for &(lane, _) in &self.packing.order {
             if let Some(repeat) = self.lanes.get(LaneId(lane)).and_then(|lane| lane.repeat) {
                 let before = filling.out.len();

@@ -84,11 +84,6 @@ impl Session {
         Ok(())
     }
 
-    /// Releases what was queued.
-    pub(crate) fn flush(&mut self) {
-        self.outbound.iter_mut().for_each(Outbound::release);
-    }
-
     /// Takes a payload. Nothing of it has any effect unless all of it is as it must be.
     pub(crate) fn receive(
         &mut self,
