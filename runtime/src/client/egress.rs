@@ -5,11 +5,16 @@ use tidelock_replication::wire::{ClientMessage, write_report};
 
 use super::Client;
 
+/// Least time between two datagrams that have nothing new to say, seconds: a server tick, less the unevenness of frames.
+const FLUSH_INTERVAL_S: f64 = 0.9 / 60.0;
+
 /// Sends what the frame has to say: reports when due, and whatever the session said before.
 pub(super) fn run(client: &mut Client, network_now: Duration) {
     reports(client);
-    let Client { transport, egress, ingress, stats, .. } = client;
-    if !egress.is_empty() {
+    let Client { transport, egress, ingress, stats, next_flush, now, .. } = client;
+    // Reports not acknowledged yet ride again in every datagram, so each tick's length has one (S-20a); more would only cost.
+    if !egress.is_empty() || *now >= *next_flush {
+        *next_flush = (*next_flush + FLUSH_INTERVAL_S).max(*now);
         egress.push(Egress::FlushAll);
     }
     if transport.send(network_now, egress, ingress).is_err() {

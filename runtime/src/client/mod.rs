@@ -77,6 +77,8 @@ pub struct Client {
     now: f64,
     dt: f64,
     started: bool,
+    /// Local time from which on a datagram may repeat what is not acknowledged, seconds.
+    next_flush: f64,
 }
 
 impl Client {
@@ -141,6 +143,7 @@ impl Client {
             now: 0.0,
             dt: 0.0,
             started: false,
+            next_flush: 0.0,
         })
     }
 

@@ -62,6 +62,14 @@ impl Default for ClientOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClientKey(usize);
 
+impl ClientKey {
+    /// Number of the client, in the order they were added.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
 /// One server, its clients and the links between them, in virtual time and one thread.
 #[derive(Debug)]
 pub struct Simulation {
