@@ -5,6 +5,7 @@
 //! [`motion::MotionArena`] to those whose [`interest::VisibleSet`] holds it. A client opens the same place, applies records with
 //! [`mirror::Mirror`], and reads [`motion::MotionBatch`]es.
 
+pub mod collection;
 pub mod ids;
 pub mod instance;
 pub mod interest;

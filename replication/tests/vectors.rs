@@ -1,7 +1,8 @@
-//! Reference vectors of rotation-codec and interest, replayed through the public interface.
+//! Reference vectors of rotation-codec, interest and collection-delta, replayed through the public interface.
 
 use glam::{Quat, Vec3};
 use serde_json::Value;
+use tidelock_replication::collection::{ListDelta, MapDelta, list_delta, map_delta};
 use tidelock_replication::ids::PlayerId;
 use tidelock_replication::instance::Audience;
 use tidelock_replication::interest::{InterestSettings, Origin, Subject, Viewer, first_sight};
@@ -82,6 +83,58 @@ fn first_sight_is_the_references() {
             };
             let seen = first_sight(&InterestSettings::default(), &viewer, &subject);
             assert_eq!(seen, expect.as_bool().unwrap(), "case {number_of_case}: {subject:?}");
+        }
+    }
+}
+
+fn list(value: &Value) -> Vec<i64> {
+    value.as_array().unwrap().iter().map(|value| value.as_i64().unwrap()).collect()
+}
+
+fn map(value: &Value) -> Vec<(String, i64)> {
+    let pair = |pair: &Value| (pair[0].as_str().unwrap().to_owned(), pair[1].as_i64().unwrap());
+    value.as_array().unwrap().iter().map(pair).collect()
+}
+
+fn wanted_list(expect: &Value) -> ListDelta<i64> {
+    match expect["kind"].as_str().unwrap() {
+        "none" => ListDelta::None,
+        "whole" => ListDelta::Whole(list(&expect["value"])),
+        _ => {
+            let replace = expect["replace"].as_array().unwrap();
+            ListDelta::Edits {
+                replace: replace
+                    .iter()
+                    .map(|pair| (pair[0].as_u64().unwrap() as usize, pair[1].as_i64().unwrap()))
+                    .collect(),
+                truncate: expect["truncate"].as_u64().map(|len| len as usize),
+            }
+        }
+    }
+}
+
+fn wanted_map(expect: &Value) -> MapDelta<String, i64> {
+    match expect["kind"].as_str().unwrap() {
+        "none" => MapDelta::None,
+        "whole" => MapDelta::Whole(map(&expect["value"])),
+        _ => MapDelta::Edits {
+            remove: expect["remove"].as_array().unwrap().iter().map(|key| key.as_str().unwrap().to_owned()).collect(),
+            replace: map(&expect["replace"]),
+        },
+    }
+}
+
+//
+#[test]
+fn collections_change_as_the_reference_says() {
+    let cases = cases(include_str!("../../tests/vectors/collection-delta.json"));
+    assert!(!cases.is_empty());
+    for (number, case) in cases.iter().enumerate() {
+        let (before, after, expect) = (&case["before"], &case["after"], &case["expect"]);
+        if case["type"] == "list" {
+            assert_eq!(list_delta(&list(before), &list(after)), wanted_list(expect), "case {number}");
+        } else {
+            assert_eq!(map_delta(&map(before), &map(after)), wanted_map(expect), "case {number}");
         }
     }
 }
