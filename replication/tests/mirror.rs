@@ -66,7 +66,7 @@ impl Server {
         let alive = place
             .parts()
             .map(|part| Truth {
-                at: Placed { slot: slots.insert(part.id).unwrap(), id: part.id },
+                at: Placed { slot: slots.insert(part.id).expect("a free slot"), id: part.id },
                 instance: ReplicaInstance::Part { properties: part.properties, pose: part.pose },
                 audience: Audience::Shared,
             })
@@ -83,7 +83,7 @@ impl Server {
 
     fn join(&mut self, groups: Vec<u32>) {
         let player = PlayerId(self.clients.len() as u64 + 1);
-        let place = Place::from_bytes(self.publisher.place().client_bytes().to_vec()).unwrap();
+        let place = Place::from_bytes(self.publisher.place().client_bytes().to_vec()).expect("sound bytes");
         let mut client =
             Client { player, groups, mirror: Mirror::new(), replica: Replica::new(place), heard: Vec::new() };
         client.mirror.enter(GENERATION, &mut client.replica);
@@ -108,7 +108,7 @@ impl Server {
 
     fn create_part(&mut self, name: &str, audience: Audience) {
         let id = self.ids.issue();
-        let at = Placed { slot: self.slots.insert(id).unwrap(), id };
+        let at = Placed { slot: self.slots.insert(id).expect("a free slot"), id };
         let properties = PartProperties { name: Arc::from(name), ..PartProperties::default() };
         let pose = Pose { position: Vec3::splat(id.0 as f32), rotation: Quat::IDENTITY };
         self.publisher.create_part(at, properties.clone(), pose, audience);
@@ -117,7 +117,7 @@ impl Server {
 
     fn create_character(&mut self, player: PlayerId, audience: Audience) {
         let id = self.ids.issue();
-        let at = Placed { slot: self.slots.insert(id).unwrap(), id };
+        let at = Placed { slot: self.slots.insert(id).expect("a free slot"), id };
         let properties = CharacterProperties { player, name: Arc::from("Ann"), color: Color([1, 2, 3]) };
         let pose = CharacterPose::default();
         self.publisher.create_character(at, properties.clone(), pose, audience);
@@ -161,7 +161,7 @@ impl Server {
             return;
         }
         let truth = self.alive.swap_remove(pick % self.alive.len());
-        self.slots.remove(truth.at.slot).unwrap();
+        self.slots.remove(truth.at.slot).expect("an occupied slot");
         self.publisher.destroy(truth.at);
     }
 

@@ -9,8 +9,8 @@ use tidelock_replication::interest::{InterestSettings, Origin, Subject, Viewer, 
 use tidelock_replication::motion::PackedRotation;
 
 fn cases(text: &str) -> Vec<Value> {
-    let file: Value = serde_json::from_str(text).unwrap();
-    file["cases"].as_array().unwrap().clone()
+    let file: Value = serde_json::from_str(text).expect("a vector file");
+    file["cases"].as_array().expect("a vector file").clone()
 }
 
 fn number(value: &Value) -> f32 {
@@ -18,12 +18,12 @@ fn number(value: &Value) -> f32 {
         Some("nan") => f32::NAN,
         Some("inf") => f32::INFINITY,
         Some("-inf") => f32::NEG_INFINITY,
-        _ => value.as_f64().unwrap() as f32,
+        _ => value.as_f64().expect("a vector file") as f32,
     }
 }
 
 fn numbers(value: &Value) -> Vec<f32> {
-    value.as_array().unwrap().iter().map(number).collect()
+    value.as_array().expect("a vector file").iter().map(number).collect()
 }
 
 fn vector(value: &Value) -> Vec3 {
@@ -88,24 +88,27 @@ fn first_sight_is_the_references() {
 }
 
 fn list(value: &Value) -> Vec<i64> {
-    value.as_array().unwrap().iter().map(|value| value.as_i64().unwrap()).collect()
+    value.as_array().expect("a vector file").iter().map(|value| value.as_i64().expect("a vector file")).collect()
 }
 
 fn map(value: &Value) -> Vec<(String, i64)> {
-    let pair = |pair: &Value| (pair[0].as_str().unwrap().to_owned(), pair[1].as_i64().unwrap());
-    value.as_array().unwrap().iter().map(pair).collect()
+    let pair =
+        |pair: &Value| (pair[0].as_str().expect("a vector file").to_owned(), pair[1].as_i64().expect("a vector file"));
+    value.as_array().expect("a vector file").iter().map(pair).collect()
 }
 
 fn wanted_list(expect: &Value) -> ListDelta<i64> {
-    match expect["kind"].as_str().unwrap() {
+    match expect["kind"].as_str().expect("a vector file") {
         "none" => ListDelta::None,
         "whole" => ListDelta::Whole(list(&expect["value"])),
         _ => {
-            let replace = expect["replace"].as_array().unwrap();
+            let replace = expect["replace"].as_array().expect("a vector file");
             ListDelta::Edits {
                 replace: replace
                     .iter()
-                    .map(|pair| (pair[0].as_u64().unwrap() as usize, pair[1].as_i64().unwrap()))
+                    .map(|pair| {
+                        (pair[0].as_u64().expect("a vector file") as usize, pair[1].as_i64().expect("a vector file"))
+                    })
                     .collect(),
                 truncate: expect["truncate"].as_u64().map(|len| len as usize),
             }
@@ -114,11 +117,16 @@ fn wanted_list(expect: &Value) -> ListDelta<i64> {
 }
 
 fn wanted_map(expect: &Value) -> MapDelta<String, i64> {
-    match expect["kind"].as_str().unwrap() {
+    match expect["kind"].as_str().expect("a vector file") {
         "none" => MapDelta::None,
         "whole" => MapDelta::Whole(map(&expect["value"])),
         _ => MapDelta::Edits {
-            remove: expect["remove"].as_array().unwrap().iter().map(|key| key.as_str().unwrap().to_owned()).collect(),
+            remove: expect["remove"]
+                .as_array()
+                .expect("a vector file")
+                .iter()
+                .map(|key| key.as_str().expect("a vector file").to_owned())
+                .collect(),
             replace: map(&expect["replace"]),
         },
     }

@@ -165,7 +165,7 @@ prop_compose! {
 }
 
 fn custom() -> impl Strategy<Value = CustomState> {
-    vec(any::<u8>(), 0..=64).prop_map(|bytes| CustomState::new(&bytes).unwrap())
+    vec(any::<u8>(), 0..=64).prop_map(|bytes| CustomState::new(&bytes).expect("at most 64 bytes"))
 }
 
 prop_compose! {
@@ -174,7 +174,7 @@ prop_compose! {
     ) -> Correction {
         Correction {
             sequence: Sequence(sequence), epoch, time: SimTime(time), sim: CharacterSim { motor, custom },
-            cause: CorrectionCause::from_number(cause).unwrap(),
+            cause: CorrectionCause::from_number(cause).expect("a cause"),
         }
     }
 }
@@ -249,7 +249,7 @@ prop_compose! {
             camera_yaw: yaw,
             jump: flags & 2 != 0,
             auto_jump: flags & 4 != 0,
-            controller: ControllerBytes::new(&controller).unwrap(),
+            controller: ControllerBytes::new(&controller).expect("at most 32 bytes"),
         }
         .snapped()
     }
