@@ -10,6 +10,9 @@ use crate::congestion::{
 const STARTUP_GAIN: f64 = 2.885;
 /// Rate gains of the phases that follow each other once the limit is known: look for more, make room, stay.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// Rate gain while the queue is longer than half the shortest round trip, or than [`MAX_QUEUE`] if that is more.
+const STANDING_GAIN: f64 = 0.85;
+const MAX_QUEUE: Duration = Duration::from_millis(40);
 /// Rounds whose best delivery rate counts.
 const RATE_ROUNDS: usize = 10;
 /// Rounds without growth by a quarter after which the limit is known.
@@ -97,10 +100,17 @@ impl Model {
         self.smoothed_rtt > min + (min / 4).max(Duration::from_millis(15))
     }
 
+    /// Whether the queue is longer than looking for more explains.
+    fn is_queue_standing(&self) -> bool {
+        let min = self.min_rtt.unwrap_or(self.smoothed_rtt);
+        self.smoothed_rtt > min + (min / 2).max(MAX_QUEUE)
+    }
+
     fn gain(&self) -> f64 {
         let gain = match self.mode {
             Mode::Startup => STARTUP_GAIN,
             Mode::Drain => 1.0 / STARTUP_GAIN,
+            Mode::Cycle(_) if self.is_queue_standing() => STANDING_GAIN,
             Mode::Cycle(phase) => CYCLE[phase],
         };
         if self.is_queue_long() {
@@ -214,7 +224,7 @@ impl Controller for Model {
 
     fn window_bytes(&self) -> u64 {
         let gain = if self.mode == Mode::Startup { STARTUP_GAIN } else { 2.0 };
-        let slack = self.held_bytes(self.ack_delay) + 8.0 * PACKET_BYTES as f64;
+        let slack = self.held_bytes(self.ack_delay) + 4.0 * PACKET_BYTES as f64;
         let window = gain * self.path_bytes() + slack;
         if self.mode == Mode::Startup {
             return (window as u64).max(INITIAL_WINDOW_BYTES);
@@ -262,7 +272,7 @@ mod tests {
         let rate = model.rate_bytes_s();
         assert!((75_000..=125_000).contains(&rate), "{rate}");
         let window = model.window_bytes();
-        assert!((10_000..10_000 + 9 * PACKET_BYTES).contains(&window), "{window}");
+        assert!((10_000..10_000 + 5 * PACKET_BYTES).contains(&window), "{window}");
     }
 
     // N-5: never below 16 kB/s.

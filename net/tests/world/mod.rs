@@ -197,6 +197,12 @@ impl World {
         }
     }
 
+    /// Bytes of datagrams that reached the client, headers included.
+    pub fn client_bytes(&self, peer: usize) -> u64 {
+        let counters = self.peers[peer].shard.counters();
+        counters.bytes_in + 28 * counters.datagrams_in
+    }
+
     /// Messages the client got on a lane, taken out of its events.
     pub fn client_messages(&mut self, peer: usize, lane: LaneId) -> Vec<Vec<u8>> {
         take_messages(&mut self.peers[peer].events, lane)
