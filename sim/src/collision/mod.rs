@@ -7,6 +7,7 @@ mod nearby;
 mod placement;
 mod shape;
 mod solid;
+mod sweep;
 mod world;
 
 pub use index::{Collider, CollisionIndex};
@@ -16,7 +17,7 @@ pub use shape::{ColliderError, Shape};
 pub use world::CollisionWorld;
 
 pub(crate) use placement::Bounds;
-pub(crate) use world::{Form, Hit, NEAR, SKIN, Sweep};
+pub(crate) use sweep::{Form, Hit, NEAR, SKIN, Sweep};
 
 /// Slack of the slope limit, as a difference of cosines: a ramp built at the limit is walkable however it is rounded.
 pub(crate) const SLOPE_TOLERANCE: f32 = 1e-4;

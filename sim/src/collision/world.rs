@@ -2,31 +2,19 @@ use glam::Vec3;
 
 use super::ColliderId;
 use super::index::CollisionIndex;
-use super::kernel::Axis;
 use super::mover::Mover;
 use super::nearby::Nearby;
-use super::placement::{Bounds, Placement};
+use super::placement::Bounds;
+use super::sweep::{Form, NEAR, SKIN, Sweep};
 use crate::motor::{GroundContact, MotorSettings};
 use crate::time::SimTime;
 
-/// Gap the motor leaves between capsule and surfaces, studs.
-pub(crate) const SKIN: f32 = 0.02;
-/// Gap at which a movement counts as touching, studs. Between it and [`SKIN`] rounding errors change nothing.
-pub(crate) const NEAR: f32 = 0.01;
 /// Depth the motor tolerates, studs.
 const TOLERATED: f32 = 0.02;
-/// How near to its target gap a sweep must come, studs.
-const CONVERGED: f32 = 1e-4;
-/// Approach, as a share of the movement, below which a movement counts as parallel.
-const PARALLEL: f32 = 1e-4;
-/// Most steps of one sweep against one piece; only grazing ones need more than three.
-const STEPS: u32 = 12;
-/// Most pieces a sweep ranks before it looks closer; others are looked at as they come.
-const QUEUE: usize = 32;
-/// How much a piece's remoteness counts against it when pieces are ranked.
-const REMOTENESS: f32 = 0.1;
 /// Longest piece of a path tested at once, studs.
 const PATH_PIECE: f32 = 8.0;
+/// Longest path that can be clear, studs.
+const LONGEST_PATH: f32 = 1_024.0;
 
 /// The world as a motor sees it: an index shared by all, and scratch of its own.
 #[derive(Debug)]
@@ -37,72 +25,14 @@ pub struct CollisionWorld<'a> {
     pub nearby: &'a mut Nearby,
 }
 
-/// A capsule's form, wherever it is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Form {
-    /// From its centre to the upper end of its axis.
-    half_axis: Vec3,
-    radius: f32,
-    up: Vec3,
-    /// Half the size of its bounds.
-    pub(crate) half: Vec3,
-}
-
-/// A straight movement of a capsule.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sweep {
-    pub(crate) from: Vec3,
-    pub(crate) delta: Vec3,
-    /// Gap at which it stops.
-    pub(crate) gap: f32,
-    /// A collider it passes through.
-    pub(crate) through: Option<ColliderId>,
-}
-
-/// What a movement ran into.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Hit {
-    /// Share of the movement done.
-    pub(crate) share: f32,
-    /// From the surface to the capsule, unit length.
-    pub(crate) normal: Vec3,
-    pub(crate) collider: ColliderId,
-    pub(super) piece: u32,
-}
-
-/// More about the surface of a [`Hit`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Surface {
-    /// Normal of the face at the point touched; at an edge, of the face that looks most upwards.
-    pub(crate) face: Vec3,
-    /// The point touched.
-    pub(crate) point: Vec3,
-}
-
-impl Form {
-    pub(crate) fn new(settings: &MotorSettings) -> Self {
-        Self::scaled(settings, 0.0)
-    }
-
-    /// The form with every side moved inward by `by`.
-    fn scaled(settings: &MotorSettings, by: f32) -> Self {
-        let radius = (settings.radius - by).max(0.0);
-        let half_axis = settings.up * (settings.half_height - settings.radius).max(0.0);
-        Self { half_axis, radius, up: settings.up, half: half_axis.abs() + Vec3::splat(radius) }
-    }
-
-    fn axis(&self, at: Vec3, placement: &Placement) -> Axis {
-        Axis { center: placement.inward(at - placement.position), half: placement.inward(self.half_axis) }
-    }
-}
-
 impl CollisionWorld<'_> {
     /// Whether a capsule can be moved straight from one position to another with the movers where they are at `at`
-    /// (S-24a). What it touches or overlaps at the start only blocks it from going deeper.
+    /// (S-24a). What it touches or overlaps at the start only blocks it from going deeper. No path longer than 1,024
+    /// studs is clear.
     pub fn path_is_clear(&mut self, from: Vec3, to: Vec3, settings: &MotorSettings, at: SimTime) -> bool {
         let (form, way) = (Form::new(settings), to - from);
         let length = way.length();
-        if !length.is_finite() {
+        if !length.is_finite() || length > LONGEST_PATH {
             return false;
         }
         let pieces = (length / PATH_PIECE).ceil().max(1.0);
@@ -153,177 +83,5 @@ impl CollisionWorld<'_> {
     /// The motion of the mover of that id, if it is one and near.
     pub(crate) fn mover_nearby(&self, id: ColliderId) -> Option<&Mover> {
         self.nearby.mover(id)
-    }
-
-    /// The first thing a movement runs into. Which of several reached within [`CONVERGED`] of each other it is follows
-    /// from their geometry, then from their ids.
-    pub(crate) fn sweep(&self, form: &Form, sweep: &Sweep) -> Option<Hit> {
-        let course = Course::new(form, sweep)?;
-        let (mut queue, mut queued) = ([Queued::default(); QUEUE], 0);
-        let mut first: Option<Hit> = None;
-        for (index, piece, body) in self.nearby.touching(course.bounds) {
-            if sweep.through == Some(body.id) {
-                continue;
-            }
-            let way = course.way(&body.placement);
-            let earliest = piece.earliest(&way.axis, way.delta, way.reach, self.index);
-            if earliest > 1.0 {
-                continue;
-            }
-            if queued == QUEUE {
-                first = self.sooner(&course, index, first);
-                continue;
-            }
-            let foot = way.axis.end_against(-way.delta);
-            let rank = earliest * course.length + REMOTENESS * piece.remoteness(foot);
-            queue[queued] = Queued { index, earliest, rank };
-            queued += 1;
-        }
-        // The likeliest first, so that most others need no closer look.
-        let mut queue = &mut queue[..queued];
-        while let Some(best) = (0..queue.len()).reduce(|a, b| if queue[b].rank < queue[a].rank { b } else { a }) {
-            let Queued { index, earliest, .. } = queue[best];
-            if first.is_none_or(|first| earliest < first.share - CONVERGED / course.length) {
-                first = self.sooner(&course, index, first);
-            }
-            let last = queue.len() - 1;
-            queue[best] = queue[last];
-            queue = &mut queue[..last];
-        }
-        first
-    }
-
-    /// Calls `take` with everything a movement reaches, as if each were alone, in the order of ids.
-    pub(crate) fn each_hit(&self, form: &Form, sweep: &Sweep, mut take: impl FnMut(&Self, Hit)) {
-        let Some(course) = Course::new(form, sweep) else { return };
-        for (index, ..) in self.nearby.touching(course.bounds) {
-            if let Some(hit) = self.sooner(&course, index, None) {
-                take(self, hit);
-            }
-        }
-    }
-
-    /// Where a movement touches one piece, if it does so sooner than `first`; else `first`.
-    fn sooner(&self, course: &Course<'_>, index: u32, first: Option<Hit>) -> Option<Hit> {
-        let piece = self.nearby.piece(index);
-        let body = self.nearby.body(piece.body);
-        let limit = first.map_or(1.0, |first| first.share);
-        let separation = |axis: &Axis, limit: f32| piece.separation(axis, limit, self.index);
-        match course.way(&body.placement).first_touch(limit, separation) {
-            Some((share, normal)) if first.is_none_or(|first| share < first.share) => {
-                Some(Hit { share, normal: body.placement.outward(normal), collider: body.id, piece: index })
-            }
-            _ => first,
-        }
-    }
-
-    /// The piece whose gap to a capsule at `at` is smallest, if less than `below`: gap, and the way out.
-    pub(crate) fn deepest(&self, form: &Form, at: Vec3, below: f32) -> Option<(f32, Vec3)> {
-        let bounds = Bounds::around(at, form.half).grown(below);
-        let mut least: Option<(f32, Vec3)> = None;
-        for (_, piece, body) in self.nearby.touching(bounds) {
-            let placement = &body.placement;
-            let limit = form.radius + least.map_or(below, |(gap, _)| gap);
-            if let Some(found) = piece.separation(&form.axis(at, placement), limit, self.index)
-                && found.distance < limit
-            {
-                least = Some((found.distance - form.radius, placement.outward(found.normal)));
-            }
-        }
-        least
-    }
-
-    /// What a hit is on.
-    pub(crate) fn surface(&self, form: &Form, sweep: &Sweep, hit: &Hit) -> Surface {
-        let piece = self.nearby.piece(hit.piece);
-        let placement = &self.nearby.body(piece.body).placement;
-        let axis = form.axis(sweep.from + sweep.delta * hit.share, placement);
-        match piece.separation(&axis, f32::INFINITY, self.index) {
-            Some(found) => Surface {
-                face: placement.outward(piece.face(&found, placement.inward(form.up), self.index)),
-                point: placement.position + placement.outward(found.on_axis - found.normal * found.distance),
-            },
-            None => Surface { face: hit.normal, point: sweep.from },
-        }
-    }
-}
-
-/// A piece that a movement may reach.
-#[derive(Clone, Copy, Default)]
-struct Queued {
-    index: u32,
-    /// No share of the movement before this reaches it.
-    earliest: f32,
-    /// Lower is looked at sooner.
-    rank: f32,
-}
-
-/// A movement to be tested.
-struct Course<'a> {
-    form: &'a Form,
-    sweep: &'a Sweep,
-    length: f32,
-    /// What it passes through.
-    bounds: Bounds,
-}
-
-impl<'a> Course<'a> {
-    /// `None` when it goes nowhere.
-    fn new(form: &'a Form, sweep: &'a Sweep) -> Option<Self> {
-        let length = sweep.delta.length();
-        let bounds = Bounds::around(sweep.from, form.half).swept(sweep.delta).grown(sweep.gap);
-        (length > 0.0).then_some(Self { form, sweep, length, bounds })
-    }
-
-    fn way(&self, placement: &Placement) -> Way {
-        Way {
-            axis: self.form.axis(self.sweep.from, placement),
-            delta: placement.inward(self.sweep.delta),
-            length: self.length,
-            reach: self.form.radius + self.sweep.gap,
-        }
-    }
-}
-
-/// A movement in the axes of one collider.
-struct Way {
-    axis: Axis,
-    delta: Vec3,
-    length: f32,
-    /// Distance of the axis at which it touches.
-    reach: f32,
-}
-
-impl Way {
-    /// Share of the movement, at most `limit`, at which it first touches one piece while approaching it.
-    ///
-    /// Distance between convex bodies is a convex function of the share, so each tangent's crossing comes at or before
-    /// the true one, and once the distance stops shrinking it never shrinks again.
-    #[inline]
-    fn first_touch(
-        &self,
-        limit: f32,
-        separation: impl Fn(&Axis, f32) -> Option<super::kernel::Separation>,
-    ) -> Option<(f32, Vec3)> {
-        let mut share = 0.0;
-        let mut normal = Vec3::ZERO;
-        for _ in 0..STEPS {
-            let axis = Axis { center: self.axis.center + self.delta * share, half: self.axis.half };
-            let found = separation(&axis, self.reach + self.length * (1.0 - share))?;
-            let approach = -found.normal.dot(self.delta);
-            if approach <= PARALLEL * self.length {
-                return None;
-            }
-            normal = found.normal;
-            let over = found.distance - self.reach;
-            if over <= CONVERGED {
-                return Some((share, normal));
-            }
-            share += over / approach;
-            if share > limit {
-                return None;
-            }
-        }
-        Some((share, normal))
     }
 }

@@ -1,5 +1,6 @@
 //! The motor on whole places: every rule of movement, seen from outside.
 
+mod crowd;
 mod determinism;
 mod gallery;
 mod place;

@@ -5,6 +5,8 @@
 
 mod cuboid;
 mod hull;
+#[cfg(test)]
+mod oracle;
 mod round;
 mod triangle;
 

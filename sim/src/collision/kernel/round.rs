@@ -26,17 +26,17 @@ pub(in crate::collision) fn cylinder(axis: &Axis, half_height: f32, radius: f32)
         let distance = square.sqrt();
         return Separation { distance, normal: away / distance, on_axis };
     }
-    let mid = Vec3::new(on_axis.x, 0.0, on_axis.z);
-    let out = mid.length();
-    let outward = if out > TOUCHING { mid / out } else { Vec3::X };
-    let side = out - radius;
-    let sign = if axis.center.y < 0.0 { -1.0 } else { 1.0 };
-    let cap = sign * axis.center.y - axis.half.y.abs() - half_height;
-    if cap > side {
-        let normal = Vec3::Y * sign;
-        return Separation { distance: cap, normal, on_axis: axis.end_against(normal) };
-    }
-    Separation { distance: side, normal: outward, on_axis }
+    overlapping(axis, half_height, radius)
+}
+
+/// The shortest way out through a cap, or sideways where the middle of the axis is.
+fn overlapping(axis: &Axis, half_height: f32, radius: f32) -> Separation {
+    let outward = Vec3::new(axis.center.x, 0.0, axis.center.z).normalize_or(Vec3::X);
+    let cap = if axis.center.y < 0.0 { Vec3::NEG_Y } else { Vec3::Y };
+    let apart = |normal: Vec3, extent: f32| normal.dot(axis.center) - normal.dot(axis.half).abs() - extent;
+    let (side, top) = (apart(outward, radius), apart(cap, half_height));
+    let (distance, normal) = if top > side { (top, cap) } else { (side, outward) };
+    Separation { distance, normal, on_axis: axis.end_against(normal) }
 }
 
 /// Normal of the surface next to the point of the cylinder closest to `on_axis` that looks most along `up`.
