@@ -9,7 +9,7 @@ use super::kernel::Hull;
 use super::mover::Mover;
 use super::placement::{Bounds, Placement};
 use super::shape::{ColliderError, Shape};
-use super::solid::Solid;
+use super::solid::{Solid, Solids, Source};
 
 /// Changes after which a share of the tree is rebalanced.
 const CHANGES_PER_REBALANCING: u64 = 32;
@@ -35,6 +35,7 @@ pub struct CollisionIndex {
     slots: Vec<Option<Entry>>,
     free: Vec<u32>,
     by_id: BTreeMap<ColliderId, u32>,
+    solids: Solids,
     tree: Bvh,
     workspace: BvhWorkspace,
     movers: usize,
@@ -49,6 +50,7 @@ pub struct CollisionIndex {
 pub(super) struct Entry {
     pub(super) id: ColliderId,
     pub(super) solid: Solid,
+    source: Option<Source>,
     /// Bounds in the collider's own axes.
     pub(super) bounds: Bounds,
     pub(super) motion: Motion,
@@ -78,6 +80,7 @@ impl Clone for CollisionIndex {
             slots: self.slots.clone(),
             free: self.free.clone(),
             by_id: self.by_id.clone(),
+            solids: self.solids.clone(),
             tree: self.tree.clone(),
             workspace: BvhWorkspace::default(),
             movers: self.movers,
@@ -123,6 +126,9 @@ impl CollisionIndex {
         };
         if let Some(entry) = self.slots[slot as usize].take() {
             self.movers -= usize::from(matches!(entry.motion, Motion::Scripted(_)));
+            if let Some(source) = entry.source {
+                self.solids.release(source);
+            }
         }
         self.free.push(slot);
         self.tree.remove(slot);
@@ -210,13 +216,13 @@ impl CollisionIndex {
         if self.contains(id) {
             return Err(ColliderError::Duplicate);
         }
-        let (solid, bounds) = Solid::new(shape)?;
+        let (solid, bounds, source) = self.solids.acquire(shape)?;
         let reach = match &motion {
             Motion::Resting(placement) => placement.bounds_outward(&bounds),
             Motion::Scripted(mover) => mover.bounds(&bounds),
         };
         self.movers += usize::from(matches!(motion, Motion::Scripted(_)));
-        let entry = Some(Entry { id, solid, bounds, motion });
+        let entry = Some(Entry { id, solid, source, bounds, motion });
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = entry;

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use glam::Vec3;
@@ -18,6 +19,68 @@ pub(super) enum Solid {
     Hull(Arc<Hull>),
     Surface(Arc<Surface>),
     Heightfield(Heightfield),
+}
+
+/// Solids in use, so that colliders of one mesh, hull or size of wedge share what was made of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Solids {
+    shared: BTreeMap<Source, Shared>,
+}
+
+/// What a shared solid was made of. Addresses name it as long as its shape is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Source {
+    Wedge([u32; 3]),
+    Points(usize),
+    Mesh(usize, usize),
+}
+
+#[derive(Clone, Debug)]
+struct Shared {
+    /// Keeps the addresses in use.
+    _shape: Shape,
+    solid: Solid,
+    bounds: Bounds,
+    users: u32,
+}
+
+impl Solids {
+    /// The solid of a shape, its bounds, and what to [`Solids::release`] when it is no longer used.
+    pub(super) fn acquire(&mut self, shape: &Shape) -> Result<(Solid, Bounds, Option<Source>), ColliderError> {
+        let Some(source) = Source::of(shape) else {
+            let (solid, bounds) = Solid::new(shape)?;
+            return Ok((solid, bounds, None));
+        };
+        if let Some(held) = self.shared.get_mut(&source) {
+            held.users += 1;
+            return Ok((held.solid.clone(), held.bounds, Some(source)));
+        }
+        let (solid, bounds) = Solid::new(shape)?;
+        let held = Shared { _shape: shape.clone(), solid: solid.clone(), bounds, users: 1 };
+        self.shared.insert(source, held);
+        Ok((solid, bounds, Some(source)))
+    }
+
+    /// Gives back what was acquired.
+    pub(super) fn release(&mut self, source: Source) {
+        if let Some(held) = self.shared.get_mut(&source) {
+            held.users -= 1;
+            if held.users == 0 {
+                self.shared.remove(&source);
+            }
+        }
+    }
+}
+
+impl Source {
+    fn of(shape: &Shape) -> Option<Self> {
+        match shape {
+            Shape::Wedge { half } => Some(Self::Wedge(half.to_array().map(f32::to_bits))),
+            Shape::ConvexHull { points } => Some(Self::Points(points.as_ptr().addr())),
+            Shape::TriMesh { vertices, indices } => Some(Self::Mesh(vertices.as_ptr().addr(), indices.as_ptr().addr())),
+            _ => None,
+        }
+    }
 }
 
 /// Triangles and where to find them.
@@ -188,4 +251,29 @@ fn convex(points: &[Vec3]) -> Result<Hull, ColliderError> {
     let corners = triangles.iter().map(|indices| indices.map(|index| vertices[index as usize]));
     let hull = Hull::from_triangles(corners);
     if hull.is_solid() { Ok(hull) } else { Err(ColliderError::Empty) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // S-13
+    #[test]
+    fn colliders_of_one_source_share_its_solid() {
+        let mut solids = Solids::default();
+        let points: Arc<[Vec3]> = vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z].into();
+        let shape = Shape::ConvexHull { points: Arc::clone(&points) };
+        let (first, _, source) = solids.acquire(&shape).unwrap();
+        let (second, ..) = solids.acquire(&shape.clone()).unwrap();
+        let (Solid::Hull(first), Solid::Hull(second)) = (first, second) else { panic!("hulls") };
+        assert!(Arc::ptr_eq(&first, &second));
+        let copy = Shape::ConvexHull { points: points.to_vec().into() };
+        assert_ne!(solids.acquire(&copy).unwrap().2, source);
+        for _ in 0..2 {
+            assert!(solids.shared.contains_key(&source.unwrap()));
+            solids.release(source.unwrap());
+        }
+        assert!(!solids.shared.contains_key(&source.unwrap()));
+        assert_eq!(solids.acquire(&Shape::Ball { radius: 1.0 }).unwrap().2, None);
+    }
 }

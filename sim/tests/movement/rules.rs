@@ -283,3 +283,23 @@ fn changes_of_the_index_are_noticed() {
     place.walk(Vec3::ZERO, 10);
     assert_eq!(place.snapshot.state, CharacterState::Falling);
 }
+
+// S-12
+#[test]
+fn far_from_the_origin_it_still_walks_and_rests() {
+    for far in [1_000.0, 10_000.0, 60_000.0] {
+        let center = Vec3::new(far, far * 0.1, -far);
+        let mut place = Place::empty()
+            .with_box(center - Vec3::Y, Vec3::new(100.0, 1.0, 100.0))
+            .with_box(center + Vec3::X * 12.0, Vec3::new(1.0, 10.0, 50.0))
+            .at(center);
+        place.walk(Vec3::ZERO, 10);
+        place.walk(Vec3::new(0.8, 0.0, 0.6), 2 * SECOND);
+        assert_eq!(place.snapshot.state, CharacterState::Grounded, "{far}");
+        let walked = place.feet() - center;
+        assert!((walked.x - 10.0).abs() < 0.05 && walked.y.abs() < 0.02, "{far}: {walked}");
+        place.walk(Vec3::ZERO, SECOND);
+        let rest = place.snapshot.position;
+        place.hold(&held(Vec3::ZERO), SECOND, |place| assert_eq!(place.snapshot.position, rest));
+    }
+}

@@ -27,7 +27,7 @@ impl Scene {
         } else {
             index
                 .insert(Collider { id: ColliderId(1), shape, position: Vec3::NEG_Y, rotation: Quat::IDENTITY })
-                .unwrap();
+                .expect("a sound part");
         }
         let motor = MotorSnapshot { position: Vec3::new(0.0, 2.52, 0.0), ..MotorSnapshot::default() };
         let module = StockModule::default();
