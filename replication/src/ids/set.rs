@@ -37,6 +37,16 @@ impl SlotSet {
         absent
     }
 
+    /// Adds an index if `wanted`, without a branch. Indices for which no room was [reserved](Self::reserve) are left out.
+    #[inline]
+    pub(crate) fn insert_if(&mut self, index: usize, wanted: bool) {
+        let word = index / 64;
+        if let (Some(bits), Some(group)) = (self.words.get_mut(word), self.summary.get_mut(word / 64)) {
+            *bits |= u64::from(wanted) << (index % 64);
+            *group |= u64::from(wanted) << (word % 64);
+        }
+    }
+
     /// Removes an index; true when it was present.
     #[inline]
     pub fn remove(&mut self, index: usize) -> bool {

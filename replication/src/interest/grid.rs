@@ -1,8 +1,6 @@
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use glam::Vec3;
 
+use super::columns::{Cell, Columns};
 use super::{InterestSettings, Origin, Viewer, VisibleSet};
 use crate::ids::{Slot, SlotSet};
 use crate::instance::Audience;
@@ -21,7 +19,7 @@ pub struct InterestGrid {
     buckets: Vec<Vec<Entry>>,
     /// Buckets without subjects, kept for the next column.
     free: Vec<u32>,
-    by_column: HashMap<u64, u32, BuildHasherDefault<ColumnHasher>>,
+    columns: Columns,
     places: Vec<Place>,
     audiences: Vec<Audience>,
     members: SlotSet,
@@ -38,30 +36,9 @@ struct Entry {
 /// Where a subject's entry is.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
-    column: u64,
+    cell: Cell,
     bucket: u32,
     at: u32,
-}
-
-/// Columns are numbers already: one multiplication spreads them.
-#[derive(Clone, Copy, Debug, Default)]
-struct ColumnHasher(u64);
-
-impl Hasher for ColumnHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(u64::from(byte));
-        }
-    }
-
-    fn write_u64(&mut self, column: u64) {
-        let mixed = (self.0 ^ column).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = mixed ^ mixed >> 32;
-    }
 }
 
 impl InterestGrid {
@@ -82,7 +59,7 @@ impl InterestGrid {
             settings,
             buckets: Vec::new(),
             free: Vec::new(),
-            by_column: HashMap::default(),
+            columns: Columns::new(),
             places: Vec::new(),
             audiences: Vec::new(),
             members: SlotSet::new(),
@@ -135,7 +112,7 @@ impl InterestGrid {
             return;
         }
         let place = self.places[index];
-        if self.column(position) == place.column {
+        if self.cell_of(position) == place.cell {
             self.buckets[place.bucket as usize][place.at as usize].position = position;
         } else {
             self.take(index);
@@ -180,6 +157,7 @@ impl InterestGrid {
     pub fn update(&self, viewer: &Viewer<'_>, visible: &mut VisibleSet) {
         std::mem::swap(&mut visible.now, &mut visible.before);
         visible.now.clear();
+        visible.now.reserve(self.places.len());
         visible.revision += 1;
         let unbounded = |origin: &Origin| self.radius(origin) == f32::INFINITY;
         if viewer.origins.is_empty() || viewer.origins.iter().any(unbounded) {
@@ -222,9 +200,9 @@ impl InterestGrid {
             for entry in bucket {
                 let distance = entry.position.distance_squared(origin.position);
                 let index = entry.index as usize;
-                if distance <= enter_squared || distance <= leave_squared && before.contains(index) {
-                    now.insert(index);
-                }
+                // Without branches: which side of the edge a subject is on cannot be foreseen.
+                let stays = (distance <= leave_squared) & before.contains(index);
+                now.insert_if(index, (distance <= enter_squared) | stays);
             }
         };
         // A radius over more columns than there are buckets looks at the buckets instead.
@@ -234,49 +212,42 @@ impl InterestGrid {
         }
         for a in low_a..=high_a {
             for b in low_b..=high_b {
-                if let Some(&bucket) = self.by_column.get(&key([a, b])) {
+                if let Some(bucket) = self.columns.get([a, b]) {
                     look(&self.buckets[bucket as usize]);
                 }
             }
         }
     }
 
-    fn cell_of(&self, position: Vec3) -> [i32; 2] {
+    fn cell_of(&self, position: Vec3) -> Cell {
         // A float cast saturates and maps NaN to 0.
         self.axes.map(|axis| (position[axis] / self.cell).floor() as i32)
     }
 
-    fn column(&self, position: Vec3) -> u64 {
-        key(self.cell_of(position))
-    }
-
     fn put(&mut self, index: usize, position: Vec3) {
-        let column = self.column(position);
-        let (buckets, free) = (&mut self.buckets, &mut self.free);
-        let bucket = *self.by_column.entry(column).or_insert_with(|| {
-            free.pop().unwrap_or_else(|| {
-                buckets.push(Vec::new());
-                (buckets.len() - 1) as u32
-            })
+        let cell = self.cell_of(position);
+        let bucket = self.columns.get(cell).unwrap_or_else(|| {
+            let bucket = self.free.pop().unwrap_or_else(|| {
+                self.buckets.push(Vec::new());
+                (self.buckets.len() - 1) as u32
+            });
+            self.columns.set(cell, Some(bucket));
+            bucket
         });
         let entries = &mut self.buckets[bucket as usize];
-        self.places[index] = Place { column, bucket, at: entries.len() as u32 };
+        self.places[index] = Place { cell, bucket, at: entries.len() as u32 };
         entries.push(Entry { position, index: index as u32 });
     }
 
     fn take(&mut self, index: usize) {
-        let Place { column, bucket, at } = self.places[index];
+        let Place { cell, bucket, at } = self.places[index];
         let entries = &mut self.buckets[bucket as usize];
         entries.swap_remove(at as usize);
         if let Some(moved) = entries.get(at as usize) {
             self.places[moved.index as usize].at = at;
         } else if entries.is_empty() {
-            self.by_column.remove(&column);
+            self.columns.set(cell, None);
             self.free.push(bucket);
         }
     }
-}
-
-fn key(cell: [i32; 2]) -> u64 {
-    u64::from(cell[0] as u32) << 32 | u64::from(cell[1] as u32)
 }

@@ -1,5 +1,6 @@
 //! Interest: whose motion a player is sent.
 
+mod columns;
 mod grid;
 mod viewer;
 mod visible;

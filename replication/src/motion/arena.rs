@@ -31,7 +31,20 @@ pub struct MotionArena {
     window: Change,
     residues: [SlotSet; REFRESH_BROADCASTS as usize],
     present: SlotSet,
+    /// What players read of the sets, by word.
+    words: Vec<ArenaWord>,
     scratch: Vec<u8>,
+}
+
+/// 64 subjects, a bit each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ArenaWord {
+    /// Those that changed within the last `divisor` ticks.
+    pub(super) moved: u64,
+    /// Those that began to move within the last `divisor` ticks.
+    pub(super) started: u64,
+    /// Those there are.
+    pub(super) present: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -101,6 +114,7 @@ impl MotionArena {
             window: Change::default(),
             residues: Default::default(),
             present: SlotSet::new(),
+            words: Vec::new(),
             scratch: Vec::with_capacity(MAX_ITEM_BYTES),
         }
     }
@@ -142,6 +156,7 @@ impl MotionArena {
             self.changed.resize(columns, Tick(0));
             self.samples.resize(columns, SimTime(0));
             self.ids.resize(columns, InstanceId(0));
+            self.words.resize(columns.div_ceil(64), ArenaWord::default());
             let sets =
                 self.residues.iter_mut().chain([&mut self.present, &mut self.window.moved, &mut self.window.started]);
             sets.for_each(|set| set.reserve(columns));
@@ -210,6 +225,9 @@ impl MotionArena {
     pub fn remove(&mut self, slot: Slot) {
         let index = slot.index();
         if self.present.remove(index) {
+            let bit = !(1 << (index % 64));
+            let word = &mut self.words[index / 64];
+            *word = ArenaWord { moved: word.moved & bit, started: word.started & bit, present: word.present & bit };
             let residue = (self.ids[index].0 % REFRESH_BROADCASTS) as usize;
             self.residues[residue].remove(index);
             for change in self.history.iter_mut().chain([&mut self.window]) {
@@ -222,11 +240,20 @@ impl MotionArena {
 
     /// Ends the filling of a tick: what changed since each player's last broadcast is now settled.
     pub fn seal(&mut self) {
+        for (word, _) in self.window.moved.words() {
+            self.words[word].moved = 0;
+            self.words[word].started = 0;
+        }
         self.window.moved.clear();
         self.window.started.clear();
         for change in &self.history {
             self.window.moved.union_with(&change.moved);
             self.window.started.union_with(&change.started);
+        }
+        // What began to move has moved, so the first set's words are all there are.
+        for (word, moved) in self.window.moved.words() {
+            self.words[word].moved = moved;
+            self.words[word].started = self.window.started.word(word);
         }
     }
 
@@ -243,6 +270,7 @@ impl MotionArena {
             self.remove(slot);
         }
         if self.present.insert(index) {
+            self.words[index / 64].present |= 1 << (index % 64);
             self.ids[index] = id;
             self.residues[(id.0 % REFRESH_BROADCASTS) as usize].insert(index);
         }
@@ -257,18 +285,14 @@ impl MotionArena {
         self.history[self.head].moved.insert(index);
     }
 
-    /// Subjects that changed within the last `divisor` ticks.
-    pub(super) fn moved(&self) -> &SlotSet {
-        &self.window.moved
+    /// What players read of 64 subjects each; slots beyond have no motion.
+    pub(super) fn words(&self) -> &[ArenaWord] {
+        &self.words
     }
 
-    /// Subjects that began to move within the last `divisor` ticks.
-    pub(super) fn started(&self) -> &SlotSet {
-        &self.window.started
-    }
-
-    pub(super) fn present(&self) -> &SlotSet {
-        &self.present
+    /// The encoded items, by index.
+    pub(super) fn cells(&self) -> &[Cell] {
+        &self.cells
     }
 
     /// Subjects whose turn to refresh is broadcast `broadcast`: those with `(broadcast + id) % 20 == 0`.
@@ -276,12 +300,6 @@ impl MotionArena {
         &self.residues[((REFRESH_BROADCASTS - broadcast % REFRESH_BROADCASTS) % REFRESH_BROADCASTS) as usize]
     }
 
-    #[inline]
-    pub(super) fn cell(&self, index: usize) -> &Cell {
-        &self.cells[index]
-    }
-
-    #[inline]
     pub(super) fn resting_cell(&self, index: usize) -> &Cell {
         &self.resting[index]
     }

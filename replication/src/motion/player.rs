@@ -25,15 +25,21 @@ pub enum Delivery {
 pub struct MotionSchedule {
     broadcast: u64,
     seen: u64,
-    /// Subjects whose last state this client is not known to have.
-    unacked: crate::ids::SlotSet,
-    /// Subjects to send at the next broadcast whether or not they move.
-    urgent: crate::ids::SlotSet,
+    words: Vec<PlayerWord>,
     pending: VecDeque<Pending>,
     next_key: u64,
     sent: SlotRing,
     envelope: Vec<u8>,
     tick: Tick,
+}
+
+/// 64 subjects, a bit each.
+#[derive(Clone, Copy, Debug, Default)]
+struct PlayerWord {
+    /// Those whose last state this client is not known to have.
+    unacked: u64,
+    /// Those to send at the next broadcast whether or not they move.
+    urgent: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -96,8 +102,7 @@ impl MotionSchedule {
 
     /// Forgets what was sent, as on entering a place; receipts of earlier batches are ignored from then on.
     pub fn reset(&mut self) {
-        self.unacked.clear();
-        self.urgent.clear();
+        self.words.fill(PlayerWord::default());
         self.pending.clear();
         self.sent.start = self.sent.end;
         self.seen = 0;
@@ -129,8 +134,13 @@ impl MotionSchedule {
         self.seen = visible.revision();
         let due = arena.due(self.broadcast);
         self.broadcast += 1;
-        let mut batch = None;
+        let (words, cells) = (arena.words(), arena.cells());
+        if self.words.len() < words.len() {
+            self.words.resize(words.len(), PlayerWord::default());
+        }
+        let mut filling = Filling::default();
         for (word, seen) in visible.set().words() {
+            let (Some(subjects), Some(held)) = (words.get(word), self.words.get_mut(word)) else { break };
             let entered = if missed {
                 u64::MAX
             } else if fresh {
@@ -138,73 +148,70 @@ impl MotionSchedule {
             } else {
                 0
             };
-            let unacked = self.unacked.word(word);
-            let wanted = arena.moved().word(word) | entered | self.urgent.word(word) | due.word(word) & unacked;
-            let send = seen & wanted & arena.present().word(word);
+            let mut wanted = subjects.moved | entered | held.urgent;
+            if held.unacked & seen & !wanted != 0 {
+                wanted |= held.unacked & due.word(word);
+            }
+            let send = seen & wanted & subjects.present;
             if send == 0 {
                 continue;
             }
-            self.unacked.set_word(word, unacked | send);
-            self.urgent.set_word(word, self.urgent.word(word) & !send);
-            let started = arena.started().word(word);
+            held.unacked |= send;
+            held.urgent &= !send;
             self.sent.make_room(64);
             for bit in Bits(send) {
                 let index = word * 64 + bit;
-                if started >> bit & 1 != 0 {
-                    self.copy(arena.resting_cell(index), output, &mut batch);
+                if subjects.started >> bit & 1 != 0 {
+                    self.copy(arena.resting_cell(index), output, &mut filling);
+                    filling.resting += 1;
                 }
-                self.copy(arena.cell(index), output, &mut batch);
+                self.copy(&cells[index], output, &mut filling);
                 self.sent.push(index as u32);
             }
         }
-        if batch.is_none() && envelope.ack.is_some() {
-            batch = Some(self.open(output));
+        if filling.limit == 0 && envelope.ack.is_some() {
+            self.open(output, &mut filling);
         }
-        if let Some(batch) = batch {
-            self.close(batch, output);
-        }
+        self.close(output, &filling);
         self.settle_from_oldest();
     }
 
-    /// Copies one span; closes the batch first when it would not fit.
+    /// Copies one span; first opens another batch when it would not fit.
     #[inline]
-    fn copy(&mut self, cell: &Cell, output: &mut MotionOutput, batch: &mut Option<OpenBatch>) {
+    fn copy(&mut self, cell: &Cell, output: &mut MotionOutput, filling: &mut Filling) {
         let len = usize::from(cell.len);
-        let mut open = match *batch {
-            Some(open) if open.items_len + len <= MAX_ITEMS_BYTES => open,
-            Some(full) => {
-                self.close(full, output);
-                self.open(output)
-            }
-            None => self.open(output),
-        };
+        if output.used + len > filling.limit {
+            self.close(output, filling);
+            self.open(output, filling);
+        }
         // A fixed-size store beyond the span's own length: what follows overwrites it.
         output.bytes[output.used..output.used + MAX_ITEM_BYTES].copy_from_slice(&cell.bytes);
         output.used += len;
-        open.items_len += len;
-        open.items += 1;
-        *batch = Some(open);
     }
 
     #[cold]
-    fn open(&mut self, output: &mut MotionOutput) -> OpenBatch {
+    fn open(&self, output: &mut MotionOutput, filling: &mut Filling) {
         let start = output.used;
         let room = start + MAX_BATCH_BYTES + MAX_ITEM_BYTES;
         if output.bytes.len() < room {
             output.bytes.resize(room.next_power_of_two(), 0);
         }
-        output.bytes[start..start + self.envelope.len()].copy_from_slice(&self.envelope);
         output.used += self.envelope.len();
-        OpenBatch { start, items_len: 0, items: 0, first: self.sent.end }
+        output.bytes[start..output.used].copy_from_slice(&self.envelope);
+        *filling = Filling { start, limit: output.used + MAX_ITEMS_BYTES, first: self.sent.end, resting: 0 };
     }
 
     #[cold]
-    fn close(&mut self, batch: OpenBatch, output: &mut MotionOutput) {
+    fn close(&mut self, output: &mut MotionOutput, filling: &Filling) {
+        if filling.limit == 0 {
+            return;
+        }
         let key = self.next_key;
         self.next_key += 1;
-        output.batches.push(BatchSpan { start: batch.start, len: output.used - batch.start, key, items: batch.items });
-        let count = (self.sent.end - batch.first) as u32;
-        self.pending.push_back(Pending { tick: self.tick, first: batch.first, count, settled: false });
+        let count = (self.sent.end - filling.first) as u32;
+        let len = output.used - filling.start;
+        output.batches.push(BatchSpan { start: filling.start, len, key, items: count + filling.resting });
+        self.pending.push_back(Pending { tick: self.tick, first: filling.first, count, settled: false });
     }
 
     /// Learns what became of a batch. Unknown, settled and earlier keys are ignored.
@@ -219,14 +226,11 @@ impl MotionSchedule {
             if arena.changed(index) > tick {
                 continue;
             }
+            let Some(held) = self.words.get_mut(index / 64) else { continue };
+            let bit = 1 << (index % 64);
             match delivery {
-                Delivery::Delivered => {
-                    self.unacked.remove(index);
-                }
-                Delivery::Lost if self.unacked.contains(index) => {
-                    self.urgent.insert(index);
-                }
-                Delivery::Lost => {}
+                Delivery::Delivered => held.unacked &= !bit,
+                Delivery::Lost => held.urgent |= held.unacked & bit,
             }
         }
         self.settle_from_oldest();
@@ -244,10 +248,14 @@ impl MotionSchedule {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct OpenBatch {
+/// The batch being filled; a limit of 0 means none.
+#[derive(Clone, Copy, Debug, Default)]
+struct Filling {
     start: usize,
-    items_len: usize,
-    items: u32,
+    /// Where its items must end.
+    limit: usize,
+    /// Running number of its first slot.
     first: u64,
+    /// Resting states in it.
+    resting: u32,
 }
