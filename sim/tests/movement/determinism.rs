@@ -156,3 +156,24 @@ fn slicing_time_does_not_show() {
         }
     }
 }
+
+// S-13
+#[test]
+fn order_does_not_show_among_equals() {
+    // Tiles and blocks that meet: at their seams several are touched at once.
+    let mut parts = Vec::new();
+    for x in -12..12 {
+        for z in -12..12 {
+            let id = ColliderId(parts.len() as u64 * 7_919 % 10_007);
+            let high = if (x * 5 + z * 3) % 7 == 0 { 1.0 } else { 0.0 };
+            let (shape, position) = (Shape::Box { half: Vec3::ONE }, Vec3::new(x as f32 * 2.0, high, z as f32 * 2.0));
+            parts.push((Collider { id, shape, position, rotation: Quat::IDENTITY }, None));
+        }
+    }
+    let straight = filled(parts.iter().cloned());
+    let reversed = filled(parts.iter().rev().cloned());
+    for seed in 0..10 {
+        let script = script(&mut Dice(seed), 12);
+        assert_eq!(run(&straight, &script, 1_024, false), run(&reversed, &script, 256, true), "seed {seed}");
+    }
+}
