@@ -53,9 +53,8 @@ export class Panel {
       "Round trip": `${Math.round(client.rtt_ms)} ms`,
       "Measured loss": `${(client.loss * 100).toFixed(1)} %`,
       "Players": server.players,
-      "Server sends": bytes(server.down_bytes_s),
-      "Server receives": bytes(server.up_bytes_s),
-      "Server corrections": server.corrections,
+      "Motion sent to all": bytes(server.motion_bytes_s),
+      "Corrections of all": server.corrections,
     };
     find("facts").innerHTML = Object.entries(facts).map(([key, value]) => `<dt>${key}</dt><dd>${value}</dd>`).join("");
     this.stages(stages);

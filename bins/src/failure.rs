@@ -54,7 +54,9 @@ impl Failure {
 
 fn busy_hint(why: &io::Error, option: &str) -> String {
     match why.kind() {
-        io::ErrorKind::AddrInUse => format!(" Another program holds that port: end it, or choose another with {option}."),
+        io::ErrorKind::AddrInUse => {
+            format!(" Another program holds that port: end it, or choose another with {option}.")
+        }
         io::ErrorKind::AddrNotAvailable => format!(" This machine has no such address: choose one with {option}."),
         io::ErrorKind::PermissionDenied => format!(" Ports below 1024 are reserved: choose another with {option}."),
         _ => String::new(),

@@ -18,7 +18,8 @@ pub(crate) fn get(address: SocketAddr, path: &str) -> io::Result<Vec<u8>> {
 
 fn body(answer: &[u8]) -> io::Result<Vec<u8>> {
     let refused = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
-    let head = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").ok_or_else(|| refused("not an HTTP answer".into()))?;
+    let head =
+        answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").ok_or_else(|| refused("not an HTTP answer".into()))?;
     let status = String::from_utf8_lossy(&answer[..head]);
     let status = status.lines().next().unwrap_or_default();
     if status.split(' ').nth(1) != Some("200") {

@@ -72,13 +72,20 @@ fn inspect(place: &Place) {
     println!("name      {}", place.name());
     println!("hash      {}", place.hash());
     println!("bytes     {} in all, {} for clients", place.bytes().len(), place.client_bytes().len());
-    println!("parts     {}, of which {moving} scripted and {loose} loose; {} hidden", place.parts().len(), place.hidden_parts().count());
+    println!(
+        "parts     {}, of which {moving} scripted and {loose} loose; {} hidden",
+        place.parts().len(),
+        place.hidden_parts().count()
+    );
     for (shape, count) in shapes {
         println!("          {count:>6} {shape}");
     }
     println!("spawns    {}", place.spawns().count());
     println!("extent    {low:.0} to {high:.0} studs");
-    println!("movement  walks {} studs/s, jumps at {} studs/s, gravity {} studs/s²", settings.walk_speed, settings.jump_speed, settings.gravity);
+    println!(
+        "movement  walks {} studs/s, jumps at {} studs/s, gravity {} studs/s²",
+        settings.walk_speed, settings.jump_speed, settings.gravity
+    );
 }
 
 #[cfg(test)]

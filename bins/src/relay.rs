@@ -24,7 +24,8 @@ impl RelayThread {
     /// A relay on a free port of this machine, with `link` in each direction.
     pub(crate) fn start(server: SocketAddr, link: LinkConfig, seed: u64) -> Result<Self, Failure> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let mut relay = Relay::bind(address, server, link, link, seed).map_err(Failure::system("no emulated link"))?;
+        let mut relay =
+            Relay::bind(address, server, (link, link), seed).map_err(Failure::system("no emulated link"))?;
         let (address, control) = (relay.local_addr(), relay.control());
         let ends = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&ends);

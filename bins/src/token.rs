@@ -31,7 +31,7 @@ pub(crate) fn run(action: &TokenAction) -> Result<(), Failure> {
                 println!("{}", to_hex(&*token.to_bytes()));
                 return Ok(());
             };
-            fs::write(path, &*token.to_bytes()).map_err(|why| Failure::Write { path: path.clone(), why })?;
+            fs::write(path, *token.to_bytes()).map_err(|why| Failure::Write { path: path.clone(), why })?;
             println!("{}: a token for client {client}, good for {expire_s} s", path.display());
             Ok(())
         }

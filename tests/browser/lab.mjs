@@ -45,22 +45,52 @@ function distance(a, b) {
   return Math.hypot(a[0] - b[0], a[2] - b[2]);
 }
 
-/** Holds W for two seconds, and says how far the server moved the character meanwhile. */
-async function walk(page, player) {
+/** Eight ways to walk, as keys and a direction on the ground; W walks up the screen, towards -z. */
+const WAYS = [
+  { keys: ["KeyW"], to: [0, -1] }, { keys: ["KeyS"], to: [0, 1] }, { keys: ["KeyA"], to: [-1, 0] }, { keys: ["KeyD"], to: [1, 0] },
+  { keys: ["KeyW", "KeyA"], to: [-Math.SQRT1_2, -Math.SQRT1_2] }, { keys: ["KeyW", "KeyD"], to: [Math.SQRT1_2, -Math.SQRT1_2] },
+  { keys: ["KeyS", "KeyA"], to: [-Math.SQRT1_2, Math.SQRT1_2] }, { keys: ["KeyS", "KeyD"], to: [Math.SQRT1_2, Math.SQRT1_2] },
+];
+
+/** The ways on which nothing stands within `reach` studs, by the place as the page has it. Runs in the page. */
+async function openWays({ place, from, ways, reach }) {
+  const { shapeOf } = await import("/place.js");
+  const feet = from[1] - 2.5;
+  const inside = (polygon, x, z) => polygon.reduce((odd, [ax, az], index) => {
+    const [bx, bz] = polygon[(index + 1) % polygon.length];
+    return (az > z) !== (bz > z) && x < ax + ((z - az) / (bz - az)) * (bx - ax) ? !odd : odd;
+  }, false);
+  const walls = place.parts.map((part) => shapeOf(part)).filter(({ top, bottom }) => top > feet + 0.2 && bottom < feet + 5.2);
+  const rim = [...Array(12).keys()].map((step) => [Math.cos(step) * 1.4, Math.sin(step) * 1.4]);
+  const isOpen = ({ to }) => {
+    for (let gone = 0; gone <= reach; gone += 0.5) {
+      const [x, z] = [from[0] + to[0] * gone, from[2] + to[1] * gone];
+      if (walls.some(({ outline }) => rim.some(([dx, dz]) => inside(outline, x + dx, z + dz)))) return false;
+    }
+    return true;
+  };
+  return ways.filter(isOpen);
+}
+
+/** Holds a way's keys for two seconds, and compares how far the server moved the character with how far walking takes it. */
+async function walk(page, player, place) {
   const before = await serverPlayer(player);
-  await page.keyboard.down("KeyW");
+  const reach = (WALK_SPEED * WALK_MS) / 1000 + 3;
+  const [way] = await page.evaluate(openWays, { place, from: before.position, ways: WAYS, reach });
+  assert(way, `there is an open way from ${before.position}`);
+  for (const key of way.keys) await page.keyboard.down(key);
   const begun = performance.now();
   await wait(WALK_MS);
-  await page.keyboard.up("KeyW");
+  for (const key of way.keys) await page.keyboard.up(key);
   const held = (performance.now() - begun) / 1000;
   await wait(1000);
   const after = await serverPlayer(player);
   const moved = distance(before.position, after.position);
   const expected = WALK_SPEED * held;
-  console.log(`held W for ${held.toFixed(3)} s: the server moved the character ${moved.toFixed(2)} studs of ${expected.toFixed(2)}`);
-  assert(Math.abs(moved - expected) < expected * 0.12, "the server's character moved as far as walking takes it");
-  assert(after.position[2] < before.position[2], "W walks up the screen");
-  return after;
+  const along = (after.position[0] - before.position[0]) * way.to[0] + (after.position[2] - before.position[2]) * way.to[1];
+  console.log(`held ${way.keys.join("+")} for ${held.toFixed(3)} s: the server moved the character ${moved.toFixed(2)} of ${expected.toFixed(2)} studs`);
+  assert(Math.abs(moved - expected) < expected * 0.1, "the server's character moved as far as walking takes it");
+  assert(along > moved * 0.98, "it moved the way the keys say");
 }
 
 /** The drawn characters move: two screenshots of the canvas differ. */
@@ -94,12 +124,19 @@ async function run() {
     const complaints = [];
     page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
     page.on("pageerror", (error) => complaints.push(error.message));
+    let place = null;
+    page.on("websocket", (socket) => socket.on("framereceived", ({ payload }) => {
+      if (typeof payload === "string" && payload.startsWith('{"type":"place"')) place = JSON.parse(payload);
+    }));
     await page.goto(PAGE);
     await page.locator('body[data-state="playing"]').waitFor({ timeout: PATIENCE_MS });
     const player = Number(await page.evaluate(() => document.body.dataset.player));
-    await until("the character to stand", async () => (await serverPlayer(player))?.grounded);
-    await wait(1500);
-    await walk(page, player);
+    await until("the character to stand", async () => {
+      const own = await serverPlayer(player);
+      return place && own && Math.hypot(...own.velocity) < 0.01;
+    });
+    await wait(1000);
+    await walk(page, player, place);
     await drawingMoves(page);
     mkdirSync(path.join(ROOT, "docs"), { recursive: true });
     await page.screenshot({ path: process.env.SCREENSHOT ?? path.join(ROOT, "docs/lab.png") });

@@ -1,6 +1,11 @@
 //! Whole games in virtual time: a server, its clients and bad links, all from a seed.
 
+mod determinism;
+mod instances;
 mod join;
+mod movers;
+mod remote_motion;
+mod sessions;
 mod static_place;
 
 use std::sync::Arc;

@@ -60,7 +60,7 @@ impl Wander {
         if now >= self.next_tap {
             self.choose_tap(now);
         }
-        let bits = StockModule::SPRINT * u8::from(self.sprints) | StockModule::DASH * u8::from(now < self.dash_until);
+        let bits = (StockModule::SPRINT * u8::from(self.sprints)) | (StockModule::DASH * u8::from(now < self.dash_until));
         let direction = Vec3::new(-self.heading.sin(), 0.0, -self.heading.cos());
         ControlInput {
             direction: if self.walks { direction } else { Vec3::ZERO },
@@ -137,7 +137,8 @@ mod tests {
     fn a_bot_that_is_stuck_turns_away() {
         let mut wander = Wander::new(1);
         let first = wander.input(Duration::ZERO, Some((Vec3::ZERO, Vec3::ZERO)));
-        let later = (1..60).map(|frame| wander.input(Duration::from_millis(frame * 16), Some((Vec3::ZERO, Vec3::ZERO))));
+        let later =
+            (1..60).map(|frame| wander.input(Duration::from_millis(frame * 16), Some((Vec3::ZERO, Vec3::ZERO))));
         let turned = later.filter(|input| input.direction.dot(first.direction) < 0.8).count();
         assert!(turned > 0);
     }

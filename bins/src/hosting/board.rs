@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
-use tidelock::metrics::Stage;
-use tidelock::server::{PlayerInfo, ServerMetrics};
+use tidelock::Stage;
 use tidelock::sim::report::{CorrectionCause, ReportRefusal};
+use tidelock::{PlayerInfo, ServerMetrics};
 
 use super::ticks::TickTimes;
 use crate::swarm::Spread;
@@ -29,6 +29,8 @@ struct Counters {
     joins: u64,
     leaves: u64,
     timeouts: u64,
+    joins_refused: u64,
+    faulty_sessions: u64,
     /// Movement reports replayed.
     replays: u64,
     replayed_frames: u64,
@@ -36,11 +38,46 @@ struct Counters {
     inexact: u64,
     corrections: BTreeMap<&'static str, u64>,
     refusals: BTreeMap<&'static str, u64>,
-    bytes_in: u64,
-    bytes_out: u64,
+    /// Motion items and bytes sent to all players together.
+    motion_items: u64,
+    motion_bytes: u64,
+    /// Bytes of published records, once per audience.
+    record_bytes: u64,
     message_faults: u64,
     messages_dropped: u64,
+    sends_refused: u64,
     network_errors: u64,
+}
+
+impl Counters {
+    fn of(metrics: &ServerMetrics) -> Self {
+        let ServerMetrics { reports, counters, .. } = metrics;
+        Self {
+            tick: metrics.tick.0,
+            ticks_skipped: counters.ticks_skipped,
+            players: metrics.players,
+            joins: counters.joins,
+            leaves: counters.leaves,
+            timeouts: counters.timeouts,
+            joins_refused: counters.joins_refused,
+            faulty_sessions: counters.faulty_sessions,
+            replays: reports.adopted + reports.all_corrected(),
+            replayed_frames: reports.frames,
+            inexact: reports.adopted_inexact,
+            corrections: CorrectionCause::ALL
+                .into_iter()
+                .map(|cause| (cause.name(), reports.corrected(cause)))
+                .collect(),
+            refusals: ReportRefusal::ALL.into_iter().map(|reason| (reason.name(), reports.refused(reason))).collect(),
+            motion_items: counters.motion_items,
+            motion_bytes: counters.motion_bytes,
+            record_bytes: counters.record_bytes,
+            message_faults: counters.message_faults,
+            messages_dropped: counters.messages_dropped,
+            sends_refused: counters.sends_refused,
+            network_errors: counters.network_errors,
+        }
+    }
 }
 
 /// A player as the server has it.
@@ -55,8 +92,26 @@ pub(crate) struct Player {
     /// Radians.
     pub(crate) yaw: f32,
     pub(crate) rtt_ms: f64,
-    pub(crate) bytes_in: u64,
-    pub(crate) bytes_out: u64,
+    /// Share of packets to it that are lost, 0 to 1.
+    pub(crate) loss: f32,
+    pub(crate) motion_bytes_out: u64,
+    pub(crate) message_bytes_in: u64,
+}
+
+impl Player {
+    fn of(info: PlayerInfo) -> Self {
+        Self {
+            player: info.player.0,
+            name: info.name.to_string(),
+            position: info.position.to_array(),
+            velocity: info.velocity.to_array(),
+            yaw: info.yaw,
+            rtt_ms: info.rtt.as_secs_f64() * 1000.0,
+            loss: info.loss,
+            motion_bytes_out: info.traffic.motion_out,
+            message_bytes_in: info.traffic.messages_in,
+        }
+    }
 }
 
 /// The server's word on its last seconds, as `/metrics.json` gives it.
@@ -73,7 +128,9 @@ pub(crate) struct Word {
 impl Word {
     /// Mean time of each stage in running order, microseconds.
     pub(crate) fn stages(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        Stage::ALL.into_iter().map(|stage| (stage.name(), self.stages_us.get(stage.name()).copied().unwrap_or_default()))
+        Stage::ALL
+            .into_iter()
+            .map(|stage| (stage.name(), self.stages_us.get(stage.name()).copied().unwrap_or_default()))
     }
 
     pub(crate) fn players(&self) -> usize {
@@ -86,20 +143,24 @@ impl Word {
         movement.filter_map(|cause| self.counters.corrections.get(cause.name())).sum()
     }
 
-    /// Bytes of datagrams received and sent.
-    pub(crate) fn bytes(&self) -> (u64, u64) {
-        (self.counters.bytes_in, self.counters.bytes_out)
+    /// Bytes of motion sent so far, to all players together.
+    pub(crate) fn motion_bytes(&self) -> u64 {
+        self.counters.motion_bytes
     }
 }
 
 impl Board {
     /// Takes in a tick.
-    pub(super) fn write<'a>(&self, metrics: &ServerMetrics, players: impl Iterator<Item = PlayerInfo<'a>>) {
+    pub(super) fn write_tick(&self, metrics: &ServerMetrics) {
+        self.lock().times.push(&metrics.last);
+    }
+
+    /// Takes in everyone in the place, and all counters.
+    pub(super) fn write_players(&self, metrics: &ServerMetrics, players: impl Iterator<Item = PlayerInfo>) {
         let mut state = self.lock();
-        state.times.push(&metrics.last);
+        state.counters = Counters::of(metrics);
         state.players.clear();
-        state.players.extend(players.map(Player::of));
-        state.counters = Counters::of(metrics, &state.players);
+        state.players.extend(players.filter(|info| info.character.is_some()).map(Player::of));
     }
 
     /// The server's word on its last `seconds`.

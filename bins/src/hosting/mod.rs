@@ -8,8 +8,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use tidelock::server::{Server, ServerConfig, ServerError, StopFlag};
 use tidelock::{Place, Protocol};
+use tidelock::{Server, ServerConfig, ServerError, StopFlag};
 
 pub(crate) use board::{Board, Player, Word};
 
@@ -24,13 +24,22 @@ pub(crate) struct Hosting {
 }
 
 impl Hosting {
-    /// Binds the server and lets it run.
-    pub(crate) fn start(config: ServerConfig, place: Place) -> Result<Self, Failure> {
+    /// Binds the server and lets it run. Its board shows players as they were at most `players_every` ticks ago.
+    pub(crate) fn start(config: ServerConfig, place: Place, players_every: u64) -> Result<Self, Failure> {
         let mut server = Server::bind(config, Protocol::builder().build(), place).map_err(refused)?;
         let (address, board, stop) = (server.local_addr(), Arc::new(Board::default()), StopFlag::new());
         let (shown, told) = (Arc::clone(&board), stop.clone());
-        let work = move || server.run(&told, |server| shown.write(server.metrics(), server.players()));
-        let thread = thread::Builder::new().name("server".into()).spawn(work).map_err(Failure::system("no thread for the server"))?;
+        let observe = move |server: &mut Server| {
+            shown.write_tick(server.metrics());
+            if server.metrics().ticks.is_multiple_of(players_every) {
+                shown.write_players(server.metrics(), server.players());
+            }
+        };
+        let work = move || server.run(&told, observe);
+        let thread = thread::Builder::new()
+            .name("server".into())
+            .spawn(work)
+            .map_err(Failure::system("no thread for the server"))?;
         Ok(Self { address, board, stop, thread: Some(thread) })
     }
 
@@ -62,7 +71,9 @@ impl Drop for Hosting {
 
 fn refused(error: ServerError) -> Failure {
     match error {
-        ServerError::Bind { address, source } => Failure::Bind { what: "the game", address, option: "--bind", why: source },
+        ServerError::Bind { address, source } => {
+            Failure::Bind { what: "the game", address, option: "--bind", why: source }
+        }
         ServerError::Workers(why) => Failure::System { what: "no worker threads", why: io::Error::other(why) },
         other => Failure::Server(other.to_string()),
     }

@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use tidelock::metrics::{Stage, StageTimes};
 use tidelock::sim::Tick;
+use tidelock::{Stage, StageTimes};
 
 use crate::swarm::Spread;
 

@@ -46,7 +46,10 @@ impl Bots {
         let (seen, ends) = (Arc::default(), Arc::new(AtomicBool::new(false)));
         let (shown, told) = (Arc::clone(&seen), Arc::clone(&ends));
         let work = move || run(recruits, &shown, &told);
-        let thread = thread::Builder::new().name("bots".into()).spawn(work).map_err(Failure::system("no thread for the bots"))?;
+        let thread = thread::Builder::new()
+            .name("bots".into())
+            .spawn(work)
+            .map_err(Failure::system("no thread for the bots"))?;
         Ok(Self { seen, ends, thread: Some(thread) })
     }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use tidelock::PlaceCache;
-use tidelock::server::ServerConfig;
+use tidelock::ServerConfig;
 use tokio::net::TcpListener;
 
 use crate::args::LabArgs;
@@ -40,8 +40,12 @@ impl Lab {
         let place = place::load(args.place.as_deref())?;
         let places = Arc::new(PlaceCache::new());
         places.add(&place);
-        let config = ServerConfig { bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), max_players: 256, ..ServerConfig::new(DEVELOPMENT_KEY) };
-        let hosting = Hosting::start(config, place)?;
+        let config = ServerConfig {
+            bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            max_players: 256,
+            ..ServerConfig::new(DEVELOPMENT_KEY)
+        };
+        let hosting = Hosting::start(config, place, 1)?;
         let bots = Bots::start(args.bots, hosting.address(), args.seed, &places)?;
         Ok(Self { bots, hosting, visitors: AtomicUsize::new(0), last_visitor: AtomicU64::new(0) })
     }

@@ -53,14 +53,19 @@ pub(super) fn router(lab: Arc<Lab>) -> Router {
         .route("/", get(async || file("index.html")))
         .route("/{name}", get(async |Path(name): Path<String>| file(&name)))
         .route("/ws", get(enter))
-        .route("/api/players", get(async |State(lab): State<Arc<Lab>>| Json(json!({ "players": lab.board().players() }))))
+        .route(
+            "/api/players",
+            get(async |State(lab): State<Arc<Lab>>| Json(json!({ "players": lab.board().players() }))),
+        )
         .route("/api/server", get(async |State(lab): State<Arc<Lab>>| Json(lab.board().word(10.0))))
         .with_state(lab)
 }
 
 fn file(name: &str) -> Response {
     match FILES.iter().find(|(known, ..)| *known == name) {
-        Some((_, kind, text)) => ([(header::CONTENT_TYPE, *kind), (header::CACHE_CONTROL, "no-cache")], *text).into_response(),
+        Some((_, kind, text)) => {
+            ([(header::CONTENT_TYPE, *kind), (header::CACHE_CONTROL, "no-cache")], *text).into_response()
+        }
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
@@ -71,7 +76,8 @@ struct Seat(Arc<Lab>);
 impl Seat {
     fn take(lab: &Arc<Lab>) -> Option<Self> {
         let seats: &AtomicUsize = lab.visitors();
-        let taken = seats.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |taken| (taken < MAX_VISITORS).then_some(taken + 1));
+        let taken = seats
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |taken| (taken < MAX_VISITORS).then_some(taken + 1));
         taken.ok().map(|_| Self(Arc::clone(lab)))
     }
 }

@@ -34,7 +34,11 @@ struct PartMessage {
 
 impl PlaceMessage {
     pub(crate) fn of(place: &Place) -> Self {
-        Self { kind: "place", name: place.name().to_owned(), parts: place.parts().map(|part| PartMessage::of(&part)).collect() }
+        Self {
+            kind: "place",
+            name: place.name().to_owned(),
+            parts: place.parts().map(|part| PartMessage::of(&part)).collect(),
+        }
     }
 }
 

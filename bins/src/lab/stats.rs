@@ -54,8 +54,7 @@ struct Kind {
 #[derive(Debug, Serialize)]
 struct Server {
     players: usize,
-    down_bytes_s: f64,
-    up_bytes_s: f64,
+    motion_bytes_s: f64,
     corrections: u64,
 }
 
@@ -72,7 +71,7 @@ struct Event {
 pub(super) struct Measuring {
     at: Duration,
     before: ClientStats,
-    server_bytes: (u64, u64),
+    motion_bytes: u64,
     events: Vec<Event>,
 }
 
@@ -93,8 +92,7 @@ impl Measuring {
         let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
         let before = std::mem::replace(&mut self.before, stats.clone());
         let counted = |stats: &ClientStats| stats.corrections.iter().sum::<u64>();
-        let (bytes_in, bytes_out) = word.bytes();
-        let server_before = std::mem::replace(&mut self.server_bytes, (bytes_in, bytes_out));
+        let motion_before = std::mem::replace(&mut self.motion_bytes, word.motion_bytes());
         let down = rate(stats.bytes_in, before.bytes_in);
         let up = rate(stats.bytes_out, before.bytes_out);
         self.at = now;
@@ -115,8 +113,7 @@ impl Measuring {
             },
             server: Server {
                 players: word.players(),
-                down_bytes_s: rate(bytes_out, server_before.1),
-                up_bytes_s: rate(bytes_in, server_before.0),
+                motion_bytes_s: rate(word.motion_bytes(), motion_before),
                 corrections: word.corrections(),
             },
             events: std::mem::take(&mut self.events),

@@ -107,9 +107,16 @@ impl Drop for Visitor {
 
 impl LinkWish {
     fn link(self) -> LinkConfig {
-        let time = |ms: f64, most: f64| Duration::from_secs_f64(if ms.is_finite() { ms.clamp(0.0, most) } else { 0.0 } / 1000.0);
+        let time = |ms: f64, most: f64| {
+            Duration::from_secs_f64(if ms.is_finite() { ms.clamp(0.0, most) } else { 0.0 } / 1000.0)
+        };
         let loss = if self.loss.is_finite() { self.loss.clamp(0.0, 100.0) / 100.0 } else { 0.0 };
-        LinkConfig { latency: time(self.latency, 1000.0), jitter: time(self.jitter, 1000.0), loss, ..LinkConfig::default() }
+        LinkConfig {
+            latency: time(self.latency, 1000.0),
+            jitter: time(self.jitter, 1000.0),
+            loss,
+            ..LinkConfig::default()
+        }
     }
 }
 
@@ -157,7 +164,7 @@ impl Session {
         }
         let events: Vec<_> = self.client.drain_events().collect();
         self.measuring.events(now, &events);
-        if self.frames % STATS_EVERY == 0 {
+        if self.frames.is_multiple_of(STATS_EVERY) {
             let word = self.lab.board().word(2.0);
             let message = self.measuring.message(now, self.client.stats(), &word);
             self.text(&message);
@@ -182,7 +189,9 @@ impl Session {
         let (state, text) = match self.client.state() {
             ClientState::Connecting => ("connecting", String::new()),
             ClientState::Joining => ("loading", String::new()),
-            ClientState::Loading { received, total } => ("loading", format!("Loading the place: {received} of {total} bytes.")),
+            ClientState::Loading { received, total } => {
+                ("loading", format!("Loading the place: {received} of {total} bytes."))
+            }
             ClientState::Playing => ("playing", String::new()),
             ClientState::Disconnected { reason } => ("lost", format!("The session ended ({reason:?}).")),
         };

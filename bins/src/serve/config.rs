@@ -58,7 +58,8 @@ pub(crate) fn metrics_address(text: &str) -> Result<Option<SocketAddr>, Failure>
     if text == "off" {
         return Ok(None);
     }
-    let refused = |_| Failure::Server(format!("metrics is `{text}`; it must be `off` or an address such as {METRICS_ADDRESS}"));
+    let refused =
+        |_| Failure::Server(format!("metrics is `{text}`; it must be `off` or an address such as {METRICS_ADDRESS}"));
     text.parse().map(Some).map_err(refused)
 }
 
@@ -76,10 +77,10 @@ impl File {
 
     fn parse(path: &Path, text: &str) -> Result<Self, Failure> {
         // The reason shows line, column and the line itself, and with it the key.
-        toml::from_str(text).map_err(|why| Failure::Config { path: path.to_owned(), why: why.to_string().trim_end().into() })
+        toml::from_str(text)
+            .map_err(|why| Failure::Config { path: path.to_owned(), why: why.to_string().trim_end().into() })
     }
 }
-
 
 #[cfg(test)]
 mod tests {
@@ -90,7 +91,10 @@ mod tests {
     fn a_wrong_key_or_value_is_named_with_its_line() {
         let wrong = |text: &str| File::parse(Path::new("server.toml"), text).unwrap_err().to_string();
         let unknown = wrong("bind = \"127.0.0.1:7777\"\nmax_playrs = 9\n");
-        assert!(unknown.contains("server.toml") && unknown.contains("line 2") && unknown.contains("max_playrs"), "{unknown}");
+        assert!(
+            unknown.contains("server.toml") && unknown.contains("line 2") && unknown.contains("max_playrs"),
+            "{unknown}"
+        );
         let kind = wrong("max_players = \"many\"\n");
         assert!(kind.contains("line 1") && kind.contains("max_players"), "{kind}");
         let address = wrong("\n\nbind = \"nowhere\"\n");

@@ -10,7 +10,7 @@ use axum::extract::{Query, State};
 use axum::routing::get;
 use axum::{Json, Router};
 use serde::Deserialize;
-use tidelock::server::ServerConfig;
+use tidelock::ServerConfig;
 use tokio::net::TcpListener;
 
 pub(crate) use config::metrics_address;
@@ -22,6 +22,9 @@ use crate::key::private_key;
 use crate::place;
 use crate::signals;
 use config::Settings;
+
+/// Ticks between two looks at the players: four a second.
+const PLAYERS_EVERY: u64 = 15;
 
 /// Carries out `serve`.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
@@ -42,13 +45,18 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         .build()
         .map_err(Failure::system("no threads for the metrics page"))?;
     let metrics = settings.metrics.map(|address| runtime.block_on(listen(address))).transpose()?;
-    let hosting = Hosting::start(config, place)?;
+    let hosting = Hosting::start(config, place, PLAYERS_EVERY)?;
     println!("serving {title} on {}/udp, at most {} players", hosting.address(), settings.max_players);
     if settings.key_file.is_none() {
-        eprintln!("WARNING: this server takes the published development key, so anyone can join. Give it its own with --key-file.");
+        eprintln!(
+            "WARNING: this server takes the published development key, so anyone can join. Give it its own with --key-file."
+        );
     }
     if let Some(listener) = metrics {
-        println!("metrics on http://{}/metrics.json", listener.local_addr().map_err(Failure::system("no metrics address"))?);
+        println!(
+            "metrics on http://{}/metrics.json",
+            listener.local_addr().map_err(Failure::system("no metrics address"))?
+        );
         runtime.spawn(answer(listener, Arc::clone(hosting.board())));
     }
     let ended = runtime.block_on(signals::wait(args.seconds.map(Duration::from_secs_f64), || hosting.is_running()));

@@ -92,7 +92,11 @@ fn recruits(args: &SwarmArgs, through: Option<SocketAddr>) -> Result<Vec<Recruit
     let private_key = private_key(args.key_file.as_deref())?;
     let places = Arc::new(PlaceCache::new());
     let any = if args.server.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
-    let local = if args.server.ip().is_loopback() { SocketAddr::new(args.server.ip(), 0) } else { any.parse().expect("a constant address") };
+    let local = if args.server.ip().is_loopback() {
+        SocketAddr::new(args.server.ip(), 0)
+    } else {
+        any.parse().expect("a constant address")
+    };
     let recruit = |index: u16| {
         // Two swarms at one server must not share ids.
         let client_id = u64::from(std::process::id()) << 32 | args.seed << 16 & 0xffff_0000 | u64::from(index);
@@ -155,13 +159,14 @@ fn server_word(address: SocketAddr, seconds: f64) -> Result<Value, Failure> {
         let hint = "Give its address with --metrics, or --metrics off for a report without the server's side";
         Failure::Server(format!("the server's metrics at {address} cannot be had: {why}. {hint}"))
     };
-    let body = http::get(address, &format!("/metrics.json?seconds={seconds:.3}")).map_err(|why| refused(why.to_string()))?;
+    let body =
+        http::get(address, &format!("/metrics.json?seconds={seconds:.3}")).map_err(|why| refused(why.to_string()))?;
     serde_json::from_slice(&body).map_err(|why| refused(why.to_string()))
 }
 
 /// Counters of `after` less those of `before`; everything else as `after` has it.
 fn since(mut after: Value, before: &Value) -> Value {
-    for name in ["corrections", "refusals", "replays", "replayed_frames", "bytes_in", "bytes_out"] {
+    for name in ["corrections", "refusals", "replays", "replayed_frames", "inexact", "ticks_skipped"] {
         if let Some(counted) = after.get_mut(name) {
             subtract(counted, before.get(name).unwrap_or(&Value::Null));
         }

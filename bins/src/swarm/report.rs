@@ -117,7 +117,10 @@ impl fmt::Display for Report {
         writeln!(f, "  unreadable messages  {}", self.faults)?;
         write!(f, "  bots late by, ms     {}", self.lateness_ms)?;
         if self.overloaded {
-            write!(f, "\n  WARNING: this swarm could not keep up with its own bots, so what it found is not the server's doing.")?;
+            write!(
+                f,
+                "\n  WARNING: this swarm could not keep up with its own bots, so what it found is not the server's doing."
+            )?;
             write!(f, "\n           Use fewer bots, --thin, more --threads, or another machine.")?;
         }
         Ok(())
@@ -129,12 +132,14 @@ fn write_server(f: &mut fmt::Formatter<'_>, server: &Value) -> fmt::Result {
     let tick = Spread { p50: number("/tick_ms/p50"), p99: number("/tick_ms/p99"), max: number("/tick_ms/max") };
     writeln!(f, "  server tick, ms      {tick}")?;
     let stages = server.pointer("/stages_us").and_then(Value::as_object);
-    let stages = stages.into_iter().flatten().map(|(name, us)| format!("{name} {:.0}", us.as_f64().unwrap_or_default()));
+    let stages =
+        stages.into_iter().flatten().map(|(name, us)| format!("{name} {:.0}", us.as_f64().unwrap_or_default()));
     writeln!(f, "  server stages, µs    {}", stages.collect::<Vec<_>>().join("  "))?;
-    writeln!(f, "  server replays       {:.0} reports, {:.0} frames", number("/replays"), number("/replayed_frames"))?;
+    let [replays, frames, inexact] = ["/replays", "/replayed_frames", "/inexact"].map(number);
+    writeln!(f, "  server replays       {replays:.0} reports, {frames:.0} frames; {inexact:.0} not equal to the bit")?;
     for (label, pointer) in [("  server corrections ", "/corrections"), ("  server refusals    ", "/refusals")] {
         let counted = server.pointer(pointer).and_then(Value::as_object).cloned().unwrap_or_default();
-        writeln!(f, "{label}  {}", counts(counted.iter().filter(|(_, count)| **count != Value::from(0))))?;
+        writeln!(f, "{label}  {}", counts(counted.iter().filter(|(_, count)| count.as_u64() != Some(0))))?;
     }
     Ok(())
 }

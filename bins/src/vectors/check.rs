@@ -82,7 +82,8 @@ impl Check {
     pub(super) fn number(&mut self, field: &str, got: f64, want: f64) -> Outcome {
         self.values += 1;
         let allowed = self.absolute + self.relative * want.abs();
-        let agrees = (got - want).abs() <= allowed || got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan());
+        let agrees =
+            (got - want).abs() <= allowed || got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan());
         let equal = got.partial_cmp(&want) == Some(std::cmp::Ordering::Equal);
         if agrees || equal { Ok(()) } else { Err(format!("{field}: wanted {want}, got {got}, {:e} apart", got - want)) }
     }

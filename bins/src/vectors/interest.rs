@@ -1,7 +1,9 @@
 use glam::Vec3;
 use tidelock::replication::ids::{PlayerId, Slot};
 use tidelock::replication::instance::Audience;
-use tidelock::replication::interest::{InterestGrid, InterestSettings, Origin, Subject, Viewer, VisibleSet, first_sight};
+use tidelock::replication::interest::{
+    InterestGrid, InterestSettings, Origin, Subject, Viewer, VisibleSet, first_sight,
+};
 
 use super::check::{Check, Outcome};
 use super::node::Node;

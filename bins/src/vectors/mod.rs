@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use check::{Check, Outcome};
 pub use check::Trouble;
+use check::{Check, Outcome};
 use node::Node;
 
 type CheckCase = fn(Node<'_>, &mut Check) -> Outcome;

@@ -15,7 +15,10 @@ impl<'a> Node<'a> {
 
     /// A field that must be there.
     pub(super) fn get(self, key: &'a str) -> Result<Self, String> {
-        self.value.get(key).map(|value| Self { name: key, value }).ok_or_else(|| format!("{} has no `{key}`", self.name))
+        self.value
+            .get(key)
+            .map(|value| Self { name: key, value })
+            .ok_or_else(|| format!("{} has no `{key}`", self.name))
     }
 
     /// A field that may be absent or null.

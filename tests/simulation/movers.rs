@@ -1,0 +1,97 @@
+use glam::Vec3;
+
+use super::*;
+
+/// A ferry that slides, a carousel that turns, a lift; each with a spawn above it.
+const RIDES: &str = r#"
+name = "Rides"
+
+[[spawn]]
+position = [12.0, 4.0, 0.0]
+
+[[spawn]]
+position = [66.0, 4.0, 0.0]
+
+[[spawn]]
+position = [0.0, 4.0, 60.0]
+
+[[part]]
+name = "Floor"
+size = [400.0, 2.0, 400.0]
+position = [0.0, -1.0, 0.0]
+
+[[part]]
+name = "Ferry"
+size = [48.0, 1.0, 16.0]
+position = [0.0, 0.6, 0.0]
+[part.mover.slide]
+offset = [24.0, 0.0, 0.0]
+period = 5.0
+
+[[part]]
+name = "Carousel"
+size = [24.0, 1.0, 24.0]
+position = [60.0, 0.6, 0.0]
+[part.mover.turn]
+axis = [0.0, 1.0, 0.0]
+period = 9.0
+
+[[part]]
+name = "Lift"
+size = [16.0, 1.0, 16.0]
+position = [0.0, 0.6, 60.0]
+[part.mover.slide]
+offset = [0.0, 12.0, 0.0]
+period = 7.0
+"#;
+
+/// Riders stand, or pace in small circles, for a minute; how far each was carried.
+fn ride(link: LinkConfig, seed: u64, pace: f32) -> Vec<f32> {
+    let mut game = game(Place::compile(RIDES).unwrap(), link, seed);
+    for _ in 0..6 {
+        game.add_client(ClientOptions::default());
+    }
+    let mut carried = vec![0.0; 6];
+    let mut last = [None::<Vec3>; 6];
+    for _ in 0..60 * 60 {
+        game.tick(|key, now| {
+            let angle = now.as_secs_f32() * 4.0 + key.index() as f32;
+            let direction = Vec3::new(libm::cosf(angle), 0.0, libm::sinf(angle)) * pace;
+            ControlInput { direction, ..ControlInput::default() }
+        });
+        for (index, (_, client)) in game.clients().enumerate() {
+            if let Some(motor) = client.predicted() {
+                let before = last[index].replace(motor.position);
+                carried[index] += before.map_or(0.0, |before| motor.position.distance(before));
+            }
+        }
+    }
+    assert!(all_playing(&game));
+    for player in game.server().players() {
+        println!("{player:?}");
+    }
+    for (_, client) in game.clients() {
+        assert_eq!(client.stats().mispredictions(), 0, "{:?}", client.stats());
+    }
+    carried
+}
+
+// S-12a
+#[test]
+fn standing_riders_are_carried_and_never_corrected_at_20_percent_loss_and_300_ms() {
+    for carried in ride(link(300, 0, 0.2), 3, 0.0) {
+        assert!(carried > 80.0, "carried {carried} studs in a minute");
+    }
+}
+
+// S-12a
+#[test]
+fn pacing_riders_are_never_corrected_at_150_ms_jitter_and_loss() {
+    ride(link(150, 30, 0.05), 4, 0.25);
+}
+
+// S-12a
+#[test]
+fn riders_on_a_perfect_link_are_never_corrected() {
+    ride(link(0, 0, 0.0), 5, 0.25);
+}

@@ -1,0 +1,63 @@
+use glam::Vec3;
+
+use super::*;
+
+const PLAIN: &str = r#"
+name = "Plain"
+
+[streaming]
+target_radius = 4000.0
+
+[[spawn]]
+position = [0.0, 3.0, 0.0]
+
+[[part]]
+name = "Floor"
+size = [4000.0, 2.0, 4000.0]
+position = [0.0, -1.0, 0.0]
+"#;
+
+const WALK_SPEED: f32 = 16.0;
+
+/// One walks straight on, one watches: the watcher's displacements from frame to frame, as speeds.
+fn watched_speeds(link: LinkConfig, frame_hz: f64, seed: u64) -> Vec<f32> {
+    let mut game = game(Place::compile(PLAIN).unwrap(), link, seed);
+    let walker = game.add_client(ClientOptions::default());
+    let watcher = game.add_client(ClientOptions { frame_hz, ..ClientOptions::default() });
+    let mut speeds = Vec::new();
+    let mut last: Option<(f64, Vec3)> = None;
+    let frames_before = |game: &Simulation| game.client(watcher).frames();
+    let mut frames = 0;
+    while game.now() < Duration::from_secs(30) {
+        game.tick(|key, _| {
+            let direction = if key == walker { Vec3::X } else { Vec3::ZERO };
+            ControlInput { direction, ..ControlInput::default() }
+        });
+        if frames_before(&game) == frames {
+            continue;
+        }
+        frames = frames_before(&game);
+        let walker_id = game.client(walker).character();
+        let client = game.client(watcher);
+        let Some(drawn) = client.projection().characters.iter().find(|one| Some(one.id) == walker_id) else { continue };
+        let at = client.frame_time();
+        if let Some((before, position)) = last.replace((at, drawn.position))
+            && game.now() > Duration::from_secs(4)
+        {
+            speeds.push(drawn.position.distance(position) / (at - before) as f32);
+        }
+    }
+    assert!(speeds.len() > 800, "only {} frames", speeds.len());
+    speeds
+}
+
+// S-40 to S-43
+#[test]
+fn remote_motion_is_even_at_5_percent_loss_and_150_ms() {
+    for seed in 1..=4 {
+        let link = LinkConfig { jitter: Duration::from_millis(30), ..link(150, 0, 0.05) };
+        let speeds = watched_speeds(link, 60.0, seed);
+        let worst = speeds.iter().map(|speed| (speed / WALK_SPEED - 1.0).abs()).fold(0.0, f32::max);
+        assert!(worst <= 0.10, "seed {seed}: off by {:.1} %", worst * 100.0);
+    }
+}

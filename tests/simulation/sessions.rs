@@ -1,0 +1,130 @@
+use tidelock::PlayerCommand;
+use tidelock::net::{DisconnectCode, DisconnectReason};
+use tidelock::replication::ids::PlayerId;
+use tidelock::sim::module::{CustomState, ModuleState, ModuleStep, SimulationModule};
+use tidelock::sim::motor::{InputFrame, MotorSettings};
+
+use super::*;
+
+const IDLE: fn(ClientKey, Duration) -> ControlInput = |_, _| ControlInput::default();
+
+//
+#[test]
+fn a_client_without_the_place_fetches_it_over_a_lossy_link() {
+    let mut game = game(demo(), link(100, 10, 0.1), 5);
+    let key = game.add_client(ClientOptions { fetch_place: true, ..ClientOptions::default() });
+    game.run(Duration::from_secs(6), IDLE);
+    let client = game.client(key);
+    assert_eq!(*client.state(), ClientState::Playing);
+    assert!(client.stats().kinds_in.bulk > 1_000);
+    let place = client.place().unwrap();
+    assert_eq!(place.hash(), game.server().place().hash());
+    assert_eq!(place.spawns().count(), 0, "the server's part stays on the server");
+}
+
+// T-4, B66: whatever a client held is free again.
+#[test]
+fn clients_that_leave_or_die_leave_nothing_behind() {
+    let mut game = game(demo(), link(40, 0, 0.0), 6);
+    let resting = game.server().instances();
+    for round in 0..6 {
+        let keys: Vec<_> = (0..8).map(|_| game.add_client(ClientOptions::default())).collect();
+        game.run(Duration::from_secs(1), IDLE);
+        assert_eq!(game.server().metrics().players, 8, "round {round}");
+        for (index, key) in keys.into_iter().enumerate() {
+            if index % 2 == 0 {
+                game.client_mut(key).leave();
+            } else {
+                game.kill_client(key);
+            }
+        }
+        game.run(Duration::from_secs(13), IDLE);
+        assert_eq!(game.server().metrics().players, 0, "round {round}");
+        assert_eq!(game.server().instances(), resting, "round {round}");
+    }
+}
+
+// N-8, T-4
+#[test]
+fn a_kicked_player_hears_why() {
+    let mut game = game(demo(), link(80, 0, 0.2), 7);
+    let key = game.add_client(ClientOptions::default());
+    game.run(Duration::from_secs(2), IDLE);
+    let text = String::from("no flying");
+    game.server_mut().commands().player(PlayerId(1), PlayerCommand::Kick { text: text.clone() });
+    game.run(Duration::from_secs(2), IDLE);
+    let reason = DisconnectReason::Remote { code: DisconnectCode::Kicked, text };
+    assert_eq!(*game.client(key).state(), ClientState::Disconnected { reason });
+    assert_eq!(game.server().metrics().players, 0);
+}
+
+struct OtherModule;
+
+impl SimulationModule for OtherModule {
+    fn name(&self) -> &'static str {
+        "other"
+    }
+    fn version(&self) -> u32 {
+        1
+    }
+    fn initial(&self) -> CustomState {
+        CustomState::default()
+    }
+    fn prepare(&self, _: &ModuleState, _: &InputFrame, _: &mut MotorSettings) {}
+    fn step(&self, step: &ModuleStep<'_>) -> ModuleState {
+        step.state
+    }
+}
+
+// S-14, B58
+#[test]
+fn another_module_is_refused_with_the_servers_named() {
+    let mut game = game(demo(), link(40, 0, 0.0), 8);
+    let key = game.add_client_of(ClientOptions::default(), Protocol::builder().module(OtherModule).build());
+    game.run(Duration::from_secs(2), IDLE);
+    let ClientState::Disconnected { reason: DisconnectReason::Remote { code, text } } = game.client(key).state() else {
+        panic!("{:?}", game.client(key).state());
+    };
+    assert_eq!(*code, DisconnectCode::SchemaMismatch);
+    assert!(text.contains("stock"), "{text}");
+    assert_eq!(game.server().metrics().counters.joins_refused, 1);
+}
+
+// B05: however long the server has been up, one jump and the client is in time.
+#[test]
+fn a_long_uptime_delays_nobody() {
+    for uptime_s in [0, 600, 30 * 86_400] {
+        let options = SimulationOptions {
+            link: link(60, 5, 0.01),
+            uptime: Duration::from_secs(uptime_s),
+            ..SimulationOptions::default()
+        };
+        let mut game = Simulation::new(options, protocol(), demo());
+        let mut bots = Wanderers::join(&mut game, 3, 9);
+        run(&mut game, &mut bots, 1.5);
+        for (_, client) in game.clients() {
+            assert_eq!(client.projection().characters.len(), 3, "after {uptime_s} s");
+            let error = game.server().tick().seconds() - client.projection().predicted_s;
+            assert!(error.abs() < 0.1, "after {uptime_s} s: {error} s off");
+        }
+    }
+}
+
+// B08: a client that stood still for long is in time again within a second.
+#[test]
+fn a_stalled_client_recovers() {
+    for stall_s in [0.2, 2.0, 6.0] {
+        let mut game = game(demo(), link(60, 0, 0.0), 10);
+        let mut bots = Wanderers::join(&mut game, 2, 10);
+        run(&mut game, &mut bots, 2.0);
+        game.stall_client(ClientKey::nth(0), Duration::from_secs_f64(stall_s));
+        run(&mut game, &mut bots, stall_s + 1.0);
+        let client = game.client(ClientKey::nth(0));
+        assert_eq!(*client.state(), ClientState::Playing, "after {stall_s} s");
+        let error = game.server().tick().seconds() - client.projection().predicted_s;
+        assert!(error.abs() < 0.1, "after {stall_s} s: {error} s off");
+        let server = game.server().players().next().unwrap().position;
+        let predicted = client.predicted().unwrap().position;
+        assert!(server.distance(predicted) < 5.0, "after {stall_s} s: {server} and {predicted}");
+    }
+}

@@ -1,0 +1,4 @@
+//! The whole of it, server and clients, in virtual time.
+
+mod hostile;
+mod noise;
