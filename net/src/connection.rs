@@ -399,3 +399,40 @@ impl RawQueue for VecDeque<Span> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::netcode::cipher::PacketCipher;
+
+    // N-13: a peer that keeps sending faults inside its session is disconnected with the reason.
+    #[test]
+    fn a_peer_full_of_faults_is_expelled() {
+        let cipher = |key| PacketCipher::new(&[key; 32], 1);
+        let setup = ConnectionSetup {
+            id: ConnectionId::new(0, 0, 1),
+            address: SocketAddr::from(([1, 1, 1, 1], 1)),
+            lanes: Some(LaneSet::standard()),
+            session: SessionConfig::default(),
+            timeout_s: 10,
+            greeting: [0; 8],
+            confirmed: true,
+        };
+        let mut connection = Connection::new(setup, Tunnel::new(cipher(1), cipher(2), 0), Duration::ZERO);
+        let mut peer = Tunnel::new(cipher(2), cipher(1), 0);
+        let (mut desk, mut ingress, mut datagram) = (Desk::new(1 << 20), vec![], vec![]);
+        let mut fault = |second: u64, connection: &mut Connection, desk: &mut Desk| {
+            peer.write(PacketKind::Payload, &[0xFF; 30], &mut datagram);
+            connection.handle(Duration::from_secs(second), &mut datagram, desk, &mut ingress)
+        };
+        // One a second is forgiven for ever.
+        (0..100).for_each(|second| assert_eq!(fault(second, &mut connection, &mut desk), Verdict::Alive));
+        (0..16).for_each(|_| assert_eq!(fault(100, &mut connection, &mut desk), Verdict::Alive));
+        let code = DisconnectCode::Faults;
+        assert_eq!(fault(100, &mut connection, &mut desk), Verdict::Closing(DisconnectReason::Local { code }));
+        assert_eq!((desk.counters.fault(Fault::Frame), desk.counters.expelled), (117, 1));
+        let mut farewells = 0;
+        connection.transmit(Duration::from_secs(100), &mut desk, &mut |_, _| farewells += 1);
+        assert_eq!(farewells, FIRST_FAREWELLS);
+    }
+}

@@ -1,4 +1,5 @@
 //! Our server with a `renetcode` client and our client with a `renetcode` server, over real sockets, payloads both ways.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant, SystemTime};

@@ -1,4 +1,5 @@
 //! Lanes over bad links, in virtual time.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod world;
 

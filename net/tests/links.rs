@@ -1,4 +1,5 @@
 //! Outages, bursts and narrow links, in virtual time.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod world;
 

@@ -1,4 +1,5 @@
 //! Drivers and the relay on real loopback sockets.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant, SystemTime};

@@ -67,6 +67,13 @@ pub(super) struct Admitted {
     pub(super) tunnel: Tunnel,
 }
 
+/// The answer to a connection request that deserves one.
+pub(super) enum Answer {
+    Challenge(Vec<u8>),
+    /// The server is full.
+    Denial(Vec<u8>),
+}
+
 /// Everything that happens before a connection.
 pub(super) struct Admission {
     private_key: [u8; KEY_BYTES],
@@ -110,15 +117,14 @@ impl Admission {
         self.pending.contains_key(address)
     }
 
-    /// Judges a connection request. On success `reply` holds the challenge; on [`Fault::ServerFull`] the denial.
+    /// Judges a connection request.
     pub(super) fn request(
         &mut self,
         now: Duration,
         from: SocketAddr,
         datagram: &[u8],
         occupancy: &Occupancy<'_>,
-        reply: &mut Vec<u8>,
-    ) -> Result<(), Fault> {
+    ) -> Result<Answer, Fault> {
         self.expire(now);
         let request = Request::read(datagram)?;
         let token = self.judge(now, from, &request)?;
@@ -134,16 +140,17 @@ impl Admission {
         let receive = PacketCipher::new(&token.client_to_server_key, request.protocol_id);
         let sequence = self.take_sequence(now);
         let mut tunnel = Tunnel::new(send, receive, sequence);
+        let mut reply = Vec::new();
         if occupancy.is_full && holder.is_none() {
-            tunnel.write(PacketKind::Denied, &[], reply);
-            return Err(Fault::ServerFull);
+            tunnel.write(PacketKind::Denied, &[], &mut reply);
+            return Ok(Answer::Denial(reply));
         }
         self.note_pending(now, from, (&request, &token, tag), sequence)?;
         let sealed = self.challenge_cipher.seal(sequence, token.client_id, &token.user_data);
-        let body = tunnel.begin(PacketKind::Challenge, reply);
-        ChallengeBody { sequence, sealed }.write(reply);
-        tunnel.finish(body, reply);
-        Ok(())
+        let body = tunnel.begin(PacketKind::Challenge, &mut reply);
+        ChallengeBody { sequence, sealed }.write(&mut reply);
+        tunnel.finish(body, &mut reply);
+        Ok(Answer::Challenge(reply))
     }
 
     /// Judges the answer to a challenge.
@@ -171,9 +178,11 @@ impl Admission {
         Ok(Admitted { pending, user_data, tunnel })
     }
 
-    /// Writes the denial of an admitted client for whom there is no room after all.
-    pub(super) fn deny(mut admitted: Admitted, reply: &mut Vec<u8>) {
-        admitted.tunnel.write(PacketKind::Denied, &[], reply);
+    /// The denial of an admitted client for whom there is no room after all.
+    pub(super) fn deny(mut admitted: Admitted) -> Vec<u8> {
+        let mut reply = Vec::new();
+        admitted.tunnel.write(PacketKind::Denied, &[], &mut reply);
+        reply
     }
 
     /// Never again gives out sequence numbers below `sequence`.

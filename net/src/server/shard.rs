@@ -10,7 +10,7 @@ use crate::disconnect::{DisconnectCode, DisconnectReason};
 use crate::event::{Egress, Ingress, Refusal};
 use crate::id::{ConnectionId, LaneId};
 use crate::netcode::packet::{PacketKind, Request};
-use crate::server::admission::{Admission, Admitted, Calendar, Holder, Occupancy};
+use crate::server::admission::{Admission, Admitted, Answer, Calendar, Holder, Occupancy};
 use crate::server::config::ServerConfig;
 use crate::server::timers::Timers;
 use crate::session::Desk;
@@ -98,22 +98,30 @@ impl ServerShard {
     }
 
     fn request(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
-        let mut reply = Vec::new();
         let holder = |client_id: u64| {
             let index = self.by_client.get(&client_id)?;
             self.slots[*index as usize].client.as_ref().map(|client| client.holder)
         };
-        let is_full = self.by_client.len() >= self.config.max_clients.min(ConnectionId::MAX_SLOTS);
-        let occupancy = Occupancy { is_full, holder: &holder };
-        match self.admission.request(now, from, datagram, &occupancy, &mut reply) {
-            Ok(()) => self.desk.counters.challenges += 1,
+        let occupancy = Occupancy { is_full: self.is_full(), holder: &holder };
+        match self.admission.request(now, from, datagram, &occupancy) {
+            Ok(Answer::Challenge(reply)) => {
+                self.desk.counters.challenges += 1;
+                self.reply(from, reply);
+            }
+            Ok(Answer::Denial(reply)) => {
+                self.desk.counters.count(Fault::ServerFull);
+                self.reply(from, reply);
+            }
             Err(fault) => self.desk.counters.count(fault),
         }
-        self.reply(from, reply);
+    }
+
+    fn is_full(&self) -> bool {
+        self.by_client.len() >= self.config.max_clients.min(ConnectionId::MAX_SLOTS)
     }
 
     fn reply(&mut self, to: SocketAddr, reply: Vec<u8>) {
-        if !reply.is_empty() && self.replies.len() < MAX_REPLIES {
+        if self.replies.len() < MAX_REPLIES {
             self.replies.push_back((to, reply));
         }
     }
@@ -132,12 +140,9 @@ impl ServerShard {
         if held.is_some_and(|held| held.expire_s >= admitted.pending.expire_s) {
             return self.desk.counters.count(Fault::IdentityHeld);
         }
-        let is_full = self.by_client.len() >= self.config.max_clients.min(ConnectionId::MAX_SLOTS);
-        if is_full && holder.is_none() {
+        if self.is_full() && holder.is_none() {
             self.desk.counters.count(Fault::ServerFull);
-            let mut reply = Vec::new();
-            Admission::deny(admitted, &mut reply);
-            return self.reply(from, reply);
+            return self.reply(from, Admission::deny(admitted));
         }
         if let Some(index) = holder {
             self.desk.counters.taken_over += 1;

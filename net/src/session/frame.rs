@@ -261,7 +261,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn lane_frame() -> impl Strategy<Value = (u8, Option<u32>, Option<(u32, u32)>, Vec<u8>)> {
+    /// Lane, low bits of the id, part and content.
+    type Sample = (u8, Option<u32>, Option<(u32, u32)>, Vec<u8>);
+
+    fn lane_frame() -> impl Strategy<Value = Sample> {
         let part = prop::option::of((0u32..1_000, 1usize..20));
         (0u8..16, prop::option::of(0u32..1 << 24), part, prop::collection::vec(any::<u8>(), 0..300)).prop_map(
             |(lane, id, part, mut content)| {

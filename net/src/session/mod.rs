@@ -19,3 +19,6 @@ pub use config::SessionConfig;
 
 pub(crate) use desk::Desk;
 pub(crate) use state::Session;
+
+#[cfg(test)]
+mod hostile;

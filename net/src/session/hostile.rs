@@ -1,0 +1,216 @@
+//! What an authenticated peer can do with its frames: nothing but spend its own budget.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use crate::arena::Span;
+use crate::counters::Fault;
+use crate::event::Ingress;
+use crate::id::{ConnectionId, LaneId};
+use crate::lane::{LaneConfig, LaneKind, LaneSet, Overflow};
+use crate::session::config::SessionConfig;
+use crate::session::desk::Desk;
+use crate::session::frame::{LaneHead, WireId, write_head, write_ping};
+use crate::session::state::Session;
+use crate::session::varint::write_varint;
+
+const NOW: Duration = Duration::from_secs(1);
+
+fn lanes() -> LaneSet {
+    let lane = |kind, max_message_bytes| LaneConfig {
+        name: "lane",
+        kind,
+        repeat: None,
+        priority: 0,
+        weight: 1,
+        limit_bytes: 64 << 10,
+        overflow: Overflow::WouldBlock,
+        max_message_bytes,
+    };
+    let kinds = [LaneKind::ReliableOrdered, LaneKind::ReliableUnordered, LaneKind::Sequenced, LaneKind::Unreliable];
+    let lanes = kinds.map(|kind| lane(kind, if kind.is_reliable() { 16 << 10 } else { 1_000 }));
+    LaneSet::new(lanes.to_vec()).unwrap()
+}
+
+struct Bench {
+    session: Session,
+    desk: Desk,
+    events: Vec<Ingress>,
+    number: u64,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let session = Session::new(ConnectionId::new(0, 0, 1), lanes(), SessionConfig::default(), NOW);
+        Self { session, desk: Desk::new(1 << 20), events: vec![], number: 0 }
+    }
+
+    /// Lets the peer send one packet of frames.
+    fn receive(&mut self, frames: &[u8]) -> Result<(), Fault> {
+        let mut payload = vec![];
+        write_head(self.number, self.number, &mut payload);
+        payload.extend_from_slice(frames);
+        self.number += 1;
+        self.session.receive(NOW, &payload, &mut self.desk, &mut self.events).map(drop)
+    }
+
+    fn fragment(&mut self, lane: u8, id: u32, start: u32, (bytes, total): (usize, u32)) -> Result<(), Fault> {
+        let mut frames = vec![];
+        let head = LaneHead { lane, id: WireId::Low(id), part: Some((start, total)) };
+        head.write(&vec![id as u8; bytes], &mut frames);
+        self.receive(&frames)
+    }
+}
+
+proptest! {
+    // N-13: any payload is taken whole or not at all.
+    #[test]
+    fn any_payload_is_taken_whole_or_not_at_all(
+        payloads in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 1..30), lanes_only: bool,
+    ) {
+        let mut bench = Bench::new();
+        for mut payload in payloads {
+            if let (true, Some(first)) = (lanes_only, payload.first_mut()) {
+                *first = 0x80 | *first & 0x73;
+            }
+            let before = (bench.session.held_bytes(), bench.events.len());
+            if bench.receive(&payload).is_err() {
+                prop_assert_eq!((bench.session.held_bytes(), bench.events.len()), before);
+            }
+            prop_assert_eq!(bench.desk.reassembly.used, bench.session.held_bytes());
+            prop_assert!(bench.session.held_bytes() <= 2 * ((64 + 16 + 1) << 10));
+        }
+    }
+
+    // B90: parts that come three times in any order make one message.
+    #[test]
+    fn parts_in_any_order_and_number_make_one_message(
+        mut order in Just((0..30u32).flat_map(|part| [part; 3]).collect::<Vec<_>>()).prop_shuffle(), lane in 0u8..2,
+    ) {
+        let mut bench = Bench::new();
+        // The last part is shorter than the others.
+        let total = 29 * 112 + 50;
+        order.push(0);
+        for part in order {
+            let bytes = if part == 29 { 50 } else { 112 };
+            bench.fragment(lane, 0, part * 112, (bytes, total)).unwrap();
+        }
+        prop_assert_eq!(bench.events.len(), 1);
+        prop_assert_eq!(bench.session.held_bytes(), 0);
+    }
+}
+
+// B88: first parts of messages never finished are bounded, and refused beyond.
+#[test]
+fn unfinished_messages_are_bounded() {
+    for lane in 0..2 {
+        let mut bench = Bench::new();
+        let mut refused = 0;
+        for id in 0..20_000 {
+            match bench.fragment(lane, id % 16_000, 0, (128, 16_000)) {
+                Ok(()) => {}
+                Err(fault) => {
+                    assert!(matches!(fault, Fault::WindowBytes), "{fault:?}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(bench.session.held_bytes() <= ((64 + 16) << 10) + 32);
+        assert!(refused > 19_000);
+        assert!(bench.events.is_empty());
+        assert!(bench.session.count_fault(NOW) || refused > 16);
+    }
+}
+
+// N-4: bounded in bytes per process: what does not fit is dropped and not the peer's fault.
+#[test]
+fn a_full_shard_drops_without_blame() {
+    let mut bench = Bench::new();
+    bench.desk.reassembly.max = 10_000;
+    bench.fragment(0, 0, 0, (128, 8_000)).unwrap();
+    assert_eq!(bench.fragment(1, 0, 0, (128, 8_000)), Err(Fault::ReassemblyFull));
+    assert!(!Fault::ReassemblyFull.is_peers());
+    (0..62).for_each(|part| bench.fragment(0, 0, 128 * part, (128, 8_000)).unwrap());
+    bench.fragment(0, 0, 128 * 62, (64, 8_000)).unwrap();
+    assert_eq!((bench.events.len(), bench.desk.reassembly.used), (1, 0));
+    bench.fragment(1, 0, 0, (128, 8_000)).unwrap();
+}
+
+// N-4: bounded in time.
+#[test]
+fn a_message_left_unfinished_ends_the_session() {
+    let mut bench = Bench::new();
+    bench.fragment(0, 0, 0, (128, 8_000)).unwrap();
+    let mut advance = |seconds| bench.session.advance(Duration::from_secs(seconds), &mut bench.desk, &mut bench.events);
+    assert_eq!(advance(31), Ok(()));
+    assert!(advance(32).is_err());
+}
+
+#[test]
+fn forbidden_frames_are_named() {
+    let mut bench = Bench::new();
+    let mut ack = vec![1];
+    [500, 0].into_iter().for_each(|number| write_varint(number, &mut ack));
+    ack.extend_from_slice(&[1, 0]);
+    assert_eq!(bench.receive(&ack), Err(Fault::AckUnsent));
+    assert_eq!(bench.receive(&[0x7F]), Err(Fault::Frame));
+    let whole = |lane: u8, id: WireId, bytes: usize| {
+        let mut out = vec![];
+        LaneHead { lane, id, part: None }.write(&vec![0; bytes], &mut out);
+        out
+    };
+    assert_eq!(bench.receive(&whole(9, WireId::None, 5)), Err(Fault::Lane));
+    assert_eq!(bench.receive(&whole(0, WireId::Follows, 5)), Err(Fault::Frame));
+    assert_eq!(bench.receive(&whole(2, WireId::Low(1), 1_020)), Err(Fault::MessageBytes));
+    assert_eq!(bench.receive(&whole(0, WireId::Low(1 << 15), 5)), Err(Fault::WindowIds));
+    assert_eq!(bench.fragment(0, 0, 0, (128, 20_000)), Err(Fault::MessageBytes));
+    bench.fragment(0, 0, 0, (128, 9_000)).unwrap();
+    assert_eq!(bench.fragment(0, 0, 0, (128, 9_001)), Err(Fault::MessageBytes));
+    assert_eq!(bench.fragment(2, 0, 0, (128, 900)), Err(Fault::Lane));
+    assert_eq!(bench.receive(&whole(0, WireId::Low(0), 5)), Err(Fault::MessageBytes));
+    let mut ping = vec![];
+    write_ping(&mut ping);
+    bench.receive(&ping).unwrap();
+    bench.number -= 1;
+    assert_eq!(bench.receive(&ping), Err(Fault::Replayed));
+    assert!(bench.events.is_empty());
+}
+
+// N-10: the datagram's buffer comes back when its messages are gone.
+#[test]
+fn received_buffers_are_reused() {
+    let mut bench = Bench::new();
+    for _ in 0..1_000 {
+        let mut frames = vec![];
+        LaneHead { lane: 3, id: WireId::None, part: None }.write(&[7; 100], &mut frames);
+        bench.receive(&frames).unwrap();
+        bench.events.clear();
+    }
+    assert_eq!(bench.desk.arena.chunks(), 1);
+}
+
+// N-3: room is shared by weight within a priority.
+#[test]
+fn weights_share_the_room() {
+    let mut lanes = lanes().lanes().to_vec();
+    (lanes[0].weight, lanes[1].weight) = (3, 1);
+    let lanes = LaneSet::new(lanes).unwrap();
+    let mut bench = Bench::new();
+    bench.session = Session::new(ConnectionId::new(0, 0, 1), lanes, SessionConfig::default(), NOW);
+    for _ in 0..150 {
+        for lane in 0..2 {
+            bench.session.send(LaneId(lane), Span::from(vec![0; 200]), None, &mut bench.desk).unwrap();
+        }
+    }
+    bench.session.flush();
+    (1..=8).for_each(|second| {
+        bench.desk.datagram.clear();
+        assert!(bench.session.transmit(NOW + Duration::from_secs(second), &mut bench.desk));
+    });
+    let mut stats = crate::stats::ConnectionStats::default();
+    bench.session.describe(&mut stats);
+    let shares = (stats.lanes[0].bytes_out / 200, stats.lanes[1].bytes_out / 200);
+    assert_eq!(shares.0 + shares.1, 8 * 5);
+    assert!((29..=31).contains(&shares.0), "{shares:?}");
+}
