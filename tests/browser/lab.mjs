@@ -1,8 +1,8 @@
 // Opens the lab in a real browser, walks, and compares with what the server says. Needs `chromium` and a built command:
 //   TIDELOCK=target/release/tidelock node lab.mjs
+// SCREENSHOT=docs/lab.png renews the README's picture.
 
 import { spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -101,14 +101,35 @@ async function drawingMoves(page) {
   assert(!first.equals(await shoot()), "the drawing moves");
 }
 
-async function linkSliders(page, player) {
-  await page.locator("#latency").fill("100");
-  await until("the round trip to follow the slider", async () => {
-    const seen = await serverPlayer(player);
-    return seen.rtt_ms > 150;
+/** Sets the sliders to a bad link, walks, and takes the picture the README shows. */
+async function badLink(page, player, screenshot) {
+  await page.getByRole("button", { name: "Rough" }).click();
+  await until("the round trip to follow the slider", async () => (await serverPlayer(player)).rtt_ms > 120);
+  assert(true, "the sliders act on the real link");
+  for (const key of ["KeyD", "KeyS", "KeyA", "KeyW", "KeyD"]) {
+    await page.keyboard.down(key);
+    await wait(900);
+    if (screenshot && key === "KeyW") await page.screenshot({ path: screenshot });
+    await page.keyboard.up(key);
+  }
+  await page.getByRole("button", { name: "Local" }).click();
+}
+
+/** A page whose websocket closes says so, and comes back by itself. */
+async function reconnects(browser) {
+  const page = await browser.newPage();
+  let socket = null;
+  await page.routeWebSocket(/\/ws$/, (route) => {
+    socket = route;
+    route.connectToServer();
   });
-  assert(true, "the latency slider acts on the real link");
-  await page.locator("#latency").fill("0");
+  await page.goto(PAGE);
+  await page.locator('body[data-state="playing"]').waitFor({ timeout: PATIENCE_MS });
+  await socket.close();
+  await page.locator('body[data-state="lost"]').waitFor({ timeout: PATIENCE_MS });
+  await page.locator('body[data-state="playing"]').waitFor({ timeout: PATIENCE_MS });
+  assert(true, "a lost connection is shown, and comes back");
+  await page.close();
 }
 
 async function run() {
@@ -138,9 +159,8 @@ async function run() {
     await wait(1000);
     await walk(page, player, place);
     await drawingMoves(page);
-    mkdirSync(path.join(ROOT, "docs"), { recursive: true });
-    await page.screenshot({ path: process.env.SCREENSHOT ?? path.join(ROOT, "docs/lab.png") });
-    await linkSliders(page, player);
+    await badLink(page, player, process.env.SCREENSHOT);
+    await reconnects(browser);
     assert(complaints.length === 0, `no console errors ${complaints.join("; ")}`);
   } finally {
     await browser?.close();

@@ -38,6 +38,8 @@ const LOOK: Duration = Duration::from_millis(100);
 pub(crate) fn run(args: &SwarmArgs) -> Result<(), Failure> {
     check(args)?;
     let metrics = metrics_address(&args.metrics)?;
+    // A server that does not answer is said at once, not after everyone has joined.
+    metrics.map(|address| server_word(address, 1.0)).transpose()?;
     let link = link(args);
     let emulated = link != LinkConfig::default();
     let relay = if emulated { Some(RelayThread::start(args.server, link, args.seed)?) } else { None };
