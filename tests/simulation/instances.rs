@@ -88,7 +88,7 @@ fn pushed_parts_come_to_rest_where_the_server_has_them() {
     let mut game = game(demo(), link(150, 30, 0.05), 24);
     let mut bots = Wanderers::join(&mut game, 24, 24);
     run(&mut game, &mut bots, 20.0);
-    game.run(Duration::from_secs(12), IDLE);
+    game.run(Duration::from_secs(30), IDLE);
     let moved: Vec<_> = game.server().loose_parts().filter(|(_, _, moved)| *moved).collect();
     assert!(!moved.is_empty(), "nobody pushed anything");
     for (_, client) in game.clients() {

@@ -106,6 +106,7 @@ fn welcomed(client: &mut Client, welcome: Welcome) {
         refuse(client, DisconnectCode::SchemaMismatch, "the server speaks another protocol");
         return;
     }
+    client.own.clock.sample(welcome.tick.time(), client.now);
     client.event(ClientEvent::Joined { player: welcome.player });
     let (hash, total) = (welcome.place_hash, welcome.place_bytes);
     client.welcome = Some(welcome);

@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use tidelock_net::{ClientShard, ConnectToken, ConnectionId, Egress, Ingress};
 use tidelock_replication::ids::{InstanceId, PlayerId};
+use tidelock_replication::instance::{PartProperties, Pose};
 use tidelock_replication::mirror::Mirror;
 use tidelock_replication::wire::Welcome;
 use tidelock_sim::collision::Nearby;
@@ -77,6 +78,7 @@ pub struct Client {
     now: f64,
     dt: f64,
     started: bool,
+    frames: u64,
     /// Local time from which on a datagram may repeat what is not acknowledged, seconds.
     next_flush: f64,
 }
@@ -96,7 +98,7 @@ impl Client {
         Self::new(config, protocol, transport)
     }
 
-    /// Begins to connect from `config.bind` of a virtual network; `unix` is the calendar time at time zero.
+    /// Begins to connect at `now` from `config.bind` of a virtual network; `unix` is the calendar time then.
     ///
     /// # Errors
     ///
@@ -106,9 +108,9 @@ impl Client {
         protocol: Arc<Protocol>,
         token: ConnectToken,
         network: VirtualNetwork,
-        unix: Duration,
+        (now, unix): (Duration, Duration),
     ) -> Result<Self, ClientError> {
-        let shard = ClientShard::new(tidelock_net::ClientConfig::default(), token, Duration::ZERO, unix);
+        let shard = ClientShard::new(tidelock_net::ClientConfig::default(), token, now, unix);
         let port = VirtualPort::new(shard, config.bind, network);
         Self::new(config, protocol, Transport::Virtual(Box::new(port)))
     }
@@ -143,6 +145,7 @@ impl Client {
             now: 0.0,
             dt: 0.0,
             started: false,
+            frames: 0,
             next_flush: 0.0,
         })
     }
@@ -158,11 +161,24 @@ impl Client {
         let now = now.as_secs_f64();
         self.dt = if self.started { (now - self.now).max(0.0) } else { 0.0 };
         (self.now, self.started) = (now, true);
+        self.frames += 1;
         ingress::run(self, network_now);
         timeline::run(self);
         predict::run(self, input);
         present::run(self);
         egress::run(self, network_now);
+    }
+
+    /// Local time of the last update, seconds.
+    #[must_use]
+    pub fn frame_time(&self) -> f64 {
+        self.now
+    }
+
+    /// Updates so far.
+    #[must_use]
+    pub fn frames(&self) -> u64 {
+        self.frames
     }
 
     /// What to draw, as of the last update.
@@ -192,6 +208,12 @@ impl Client {
     #[must_use]
     pub fn place(&self) -> Option<&tidelock_replication::place::Place> {
         self.scene.as_ref().map(|scene| &scene.place)
+    }
+
+    /// A part as this client knows it: its properties and its pose as last told reliably, motion apart.
+    #[must_use]
+    pub fn part(&self, id: InstanceId) -> Option<(PartProperties, Pose)> {
+        self.replica.part(id)
     }
 
     /// This client's player, once the server has taken it in.

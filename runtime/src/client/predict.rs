@@ -29,8 +29,11 @@ pub(super) fn run(client: &mut Client, input: &ControlInput) {
             });
         }
     }
-    if let Some(prediction) = &mut own.prediction {
-        own.clock.set_round_trip(stats.rtt_min.max(Duration::ZERO).as_secs_f64());
+    // Before a round trip was measured nobody knows at which server time a report would arrive.
+    if let Some(prediction) = &mut own.prediction
+        && stats.rtt_min > Duration::ZERO
+    {
+        own.clock.set_round_trip(stats.rtt_min.as_secs_f64());
         let steering = own.clock.steer(*now, prediction.predicted_seconds());
         if let Some(time) = steering.jump {
             prediction.jump(time);

@@ -67,6 +67,17 @@ impl Replica {
         self.spawn_part(id, part.properties, part.pose, Born(f64::NEG_INFINITY))
     }
 
+    /// A part that is here, as last told reliably.
+    pub(crate) fn part(&self, id: InstanceId) -> Option<(PartProperties, Pose)> {
+        if let Some(entity) = self.entities.get(&id) {
+            let properties = self.world.get::<&PartProperties>(*entity).ok()?;
+            let pose = self.world.get::<&Pose>(*entity).ok()?;
+            return Some((PartProperties::clone(&properties), *pose));
+        }
+        let authored = self.scene.as_ref()?.place.part(id).filter(|_| !self.gone.contains(&id))?;
+        Some((authored.properties, authored.pose))
+    }
+
     fn spawn_part(&mut self, id: InstanceId, properties: PartProperties, pose: Pose, born: Born) -> Option<Entity> {
         let mut track = PartTrack::new();
         track.set_send_interval(self.interval);

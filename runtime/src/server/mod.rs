@@ -28,6 +28,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidelock_net::{Ingress, ServerShard};
+use tidelock_replication::ids::InstanceId;
+use tidelock_replication::instance::Pose;
 use tidelock_replication::place::Place;
 use tidelock_replication::publish::PublishOutput;
 use tidelock_sim::{SimTime, Tick};
@@ -104,7 +106,7 @@ impl Server {
         Self::new(config, protocol, place, transport)
     }
 
-    /// Serves `place` at `config.bind` of a virtual network; `unix` is the calendar time at time zero.
+    /// Serves `place` from `now` on at `config.bind` of a virtual network; `unix` is the calendar time then.
     ///
     /// # Errors
     ///
@@ -114,10 +116,10 @@ impl Server {
         protocol: Arc<Protocol>,
         place: Place,
         network: VirtualNetwork,
-        unix: Duration,
+        (now, unix): (Duration, Duration),
     ) -> Result<Self, ServerError> {
         config.check()?;
-        let shard = ServerShard::new(config.network(), Duration::ZERO, unix, [1; 32]);
+        let shard = ServerShard::new(config.network(), now, unix, [1; 32]);
         let transport = Transport::Virtual(Box::new(VirtualPort::new(shard, config.bind, network)));
         Self::new(config, protocol, place, transport)
     }
@@ -231,6 +233,17 @@ impl Server {
     #[must_use]
     pub fn place(&self) -> &Place {
         self.place.place()
+    }
+
+    /// Instances the server keeps beside the authored place: characters, loose parts, what was created or changed.
+    #[must_use]
+    pub fn instances(&self) -> usize {
+        self.place.world().len() as usize
+    }
+
+    /// Loose parts: which, where, and whether anything has moved it since it was authored or created.
+    pub fn loose_parts(&self) -> impl Iterator<Item = (InstanceId, Pose, bool)> {
+        self.place.loose_parts().into_iter()
     }
 
     /// A digest of every character and part, bit for bit: equal runs, equal digests, whatever the number of threads.

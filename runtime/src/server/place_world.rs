@@ -299,6 +299,15 @@ impl PlaceWorld {
         (WorldPoses { world: &self.world, slots: &self.slots }, &mut self.publisher)
     }
 
+    /// Loose parts by id, with whether motion tells of them.
+    pub(super) fn loose_parts(&self) -> Vec<(InstanceId, Pose, bool)> {
+        let mut query = self.world.query::<(&InstanceId, &Slot, &Pose, &PartProperties)>();
+        let loose = query.iter().filter(|(.., properties)| !properties.anchored);
+        let mut parts: Vec<_> = loose.map(|(id, slot, pose, _)| (*id, *pose, self.motion.contains(*slot))).collect();
+        parts.sort_unstable_by_key(|part| part.0);
+        parts
+    }
+
     /// The world's columns, and what its motion goes into.
     pub(super) fn motion_parts(&mut self) -> (&World, &mut MotionArena, &mut InterestGrid) {
         (&self.world, &mut self.motion, &mut self.grid)

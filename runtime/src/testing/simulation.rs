@@ -63,6 +63,12 @@ impl Default for ClientOptions {
 pub struct ClientKey(usize);
 
 impl ClientKey {
+    /// The client that was added after `number` others.
+    #[must_use]
+    pub fn nth(number: usize) -> Self {
+        Self(number)
+    }
+
     /// Number of the client, in the order they were added.
     #[must_use]
     pub fn index(self) -> usize {
@@ -111,8 +117,9 @@ impl Simulation {
         config.bind = server_address;
         config.worker_threads = options.worker_threads;
         let key = config.private_key;
-        let server = Server::in_network(config, protocol.clone(), place.clone(), network.clone(), UNIX_START)
-            .expect("the simulation's configuration is in range");
+        let server =
+            Server::in_network(config, protocol.clone(), place.clone(), network.clone(), (options.uptime, UNIX_START))
+                .expect("the simulation's configuration is in range");
         let entropy = SeedEntropy::from_number(options.seed);
         let clients = Vec::new();
         Self { network, protocol, place, server, server_address, clients, entropy, key, now: options.uptime }
@@ -124,6 +131,15 @@ impl Simulation {
     ///
     /// When its configuration is out of range, or there are more than 65,000 clients.
     pub fn add_client(&mut self, options: ClientOptions) -> ClientKey {
+        self.add_client_of(options, self.protocol.clone())
+    }
+
+    /// Adds a client that speaks another protocol than the server, perhaps.
+    ///
+    /// # Panics
+    ///
+    /// As [`Self::add_client`].
+    pub fn add_client_of(&mut self, options: ClientOptions, protocol: Arc<Protocol>) -> ClientKey {
         let number = self.clients.len();
         let port = u16::try_from(1_000 + number % 60_000).expect("below 61,000");
         let address = SocketAddr::from(([10, 1, (number / 60_000) as u8, 1], port));
@@ -133,7 +149,7 @@ impl Simulation {
         }
         config.bind = address;
         let token = self.token(number as u64 + 1);
-        let client = Client::in_network(config, self.protocol.clone(), token, self.network.clone(), UNIX_START)
+        let client = Client::in_network(config, protocol, token, self.network.clone(), (self.now, UNIX_START))
             .expect("the client's configuration is in range");
         let frame = Duration::from_secs_f64(1.0 / options.frame_hz);
         // Spread over the frame, so that no two clients share a phase.
@@ -189,6 +205,11 @@ impl Simulation {
     /// Takes a client away without a word, as when its process is killed.
     pub fn kill_client(&mut self, key: ClientKey) {
         self.clients[key.0].client = None;
+    }
+
+    /// Lets a client draw no frame for a stretch of time, as when its machine is busy.
+    pub fn stall_client(&mut self, key: ClientKey, time: Duration) {
+        self.clients[key.0].next_frame += time;
     }
 
     /// Changes both directions of a client's link.

@@ -15,8 +15,8 @@ pub(crate) use network_thread::NetworkThread;
 
 /// A shard and whatever moves its datagrams. None of its calls blocks.
 pub(crate) enum Transport<S: Shard> {
-    /// A socket polled by the caller's own thread.
-    Inline(Box<Driver<S>>),
+    /// A socket polled by the caller's own thread. The shard's time begins with the first poll.
+    Inline { driver: Box<Driver<S>>, start: Option<Duration> },
     /// A socket with a thread of its own, behind bounded lock-free channels.
     Threaded(NetworkThread),
     /// No socket: links of the virtual network.
@@ -27,13 +27,17 @@ impl<S: Shard + Send + 'static> Transport<S> {
     /// Binds `address` and serves it on a thread of its own, or inline when `threaded` is false.
     pub(crate) fn bind(address: SocketAddr, shard: S, threaded: bool) -> io::Result<Self> {
         let driver = Driver::bind(address, shard)?;
-        Ok(if threaded { Self::Threaded(NetworkThread::spawn(driver)?) } else { Self::Inline(Box::new(driver)) })
+        Ok(if threaded {
+            Self::Threaded(NetworkThread::spawn(driver)?)
+        } else {
+            Self::Inline { driver: Box::new(driver), start: None }
+        })
     }
 
     /// The address datagrams arrive at.
     pub(crate) fn local_addr(&self) -> SocketAddr {
         match self {
-            Self::Inline(driver) => driver.local_addr(),
+            Self::Inline { driver, .. } => driver.local_addr(),
             Self::Threaded(thread) => thread.local_addr(),
             Self::Virtual(port) => port.local_addr(),
         }
@@ -46,7 +50,10 @@ impl<S: Shard + Send + 'static> Transport<S> {
     /// Those of the socket as a whole, and `BrokenPipe` when the network thread has ended.
     pub(crate) fn receive(&mut self, now: Duration, ingress: &mut Vec<Ingress>) -> io::Result<()> {
         match self {
-            Self::Inline(driver) => driver.poll(now, Some(Duration::ZERO), &mut Vec::new(), ingress),
+            Self::Inline { driver, start } => {
+                let now = now.saturating_sub(*start.get_or_insert(now));
+                driver.poll(now, Some(Duration::ZERO), &mut Vec::new(), ingress)
+            }
             Self::Threaded(thread) => thread.receive(ingress),
             Self::Virtual(port) => {
                 port.receive(now, ingress);
@@ -67,7 +74,10 @@ impl<S: Shard + Send + 'static> Transport<S> {
         ingress: &mut Vec<Ingress>,
     ) -> io::Result<()> {
         match self {
-            Self::Inline(driver) => driver.poll(now, Some(Duration::ZERO), egress, ingress),
+            Self::Inline { driver, start } => {
+                let now = now.saturating_sub(*start.get_or_insert(now));
+                driver.poll(now, Some(Duration::ZERO), egress, ingress)
+            }
             Self::Threaded(thread) => thread.send(egress),
             Self::Virtual(port) => {
                 port.send(now, egress, ingress);
@@ -79,7 +89,7 @@ impl<S: Shard + Send + 'static> Transport<S> {
     /// The shard, where this thread can reach it.
     pub(crate) fn shard(&self) -> Option<&S> {
         match self {
-            Self::Inline(driver) => Some(driver.shard()),
+            Self::Inline { driver, .. } => Some(driver.shard()),
             Self::Threaded(_) => None,
             Self::Virtual(port) => Some(port.shard()),
         }

@@ -22,6 +22,8 @@ pub struct LoosePartsConfig {
     pub friction: f32,
     /// Share of speed kept in a bounce, 0 to 1, default 0.1.
     pub restitution: f32,
+    /// Share of spin lost per second, as rolling resistance, default 0.8: without it a ball never comes to rest.
+    pub angular_damping: f32,
     /// Mass of a cubic stud, default 0.7. Only ratios matter, and all parts share it.
     pub density: f32,
     /// Length of a typical part in studs, default 2: rapier scales its tolerances by it.
@@ -37,6 +39,7 @@ impl Default for LoosePartsConfig {
             up: Vec3::Y,
             friction: 0.5,
             restitution: 0.1,
+            angular_damping: 0.8,
             density: 0.7,
             length_unit: 2.0,
             character_teleport: 10.0,
@@ -150,6 +153,7 @@ impl LooseParts {
             return Err(if finite { ColliderError::Motion } else { ColliderError::NonFinite });
         }
         let body = RigidBodyBuilder::new(kind)
+            .angular_damping(self.config.angular_damping)
             .pose(Pose::from_parts(state.position, state.rotation))
             .linvel(state.velocity)
             .angvel(state.angular)
