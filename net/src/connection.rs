@@ -158,7 +158,7 @@ impl Connection {
             }
             // Its first keep-alive was lost: the peer still answers the challenge.
             PacketKind::Response => {
-                self.greeting_due = now >= self.last_greeting + MIN_GREETING;
+                self.greeting_due |= now >= self.last_greeting + MIN_GREETING;
                 Verdict::Alive
             }
             _ => {

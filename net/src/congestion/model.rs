@@ -51,6 +51,8 @@ pub struct Model {
     min_rtt: Option<Duration>,
     min_rtt_at: Duration,
     probing_until: Option<Duration>,
+    /// Shortest round trips of the last round and of this one: jitter does not lengthen them, a standing queue does.
+    recent_rtts: [Duration; 2],
     smoothed_rtt: Duration,
     ack_delay: Duration,
     acked_bytes: f64,
@@ -75,6 +77,7 @@ impl Model {
             min_rtt: None,
             min_rtt_at: Duration::ZERO,
             probing_until: None,
+            recent_rtts: [Duration::MAX; 2],
             smoothed_rtt: Duration::from_millis(100),
             ack_delay: Duration::ZERO,
             acked_bytes: 0.0,
@@ -94,16 +97,20 @@ impl Model {
         self.held_bytes(self.min_rtt.unwrap_or(self.smoothed_rtt))
     }
 
-    /// Whether the round trip tells of a standing queue.
+    /// How long packets wait on the path, as far as the shortest recent round trip tells.
+    fn queue(&self) -> Duration {
+        let recent = self.recent_rtts[0].min(self.recent_rtts[1]);
+        self.min_rtt.filter(|_| recent < Duration::MAX).map_or(Duration::ZERO, |min| recent.saturating_sub(min))
+    }
+
+    /// Whether there is a queue.
     fn is_queue_long(&self) -> bool {
-        let min = self.min_rtt.unwrap_or(self.smoothed_rtt);
-        self.smoothed_rtt > min + (min / 4).max(Duration::from_millis(15))
+        self.queue() > (self.min_rtt.unwrap_or_default() / 4).max(Duration::from_millis(15))
     }
 
     /// Whether the queue is longer than looking for more explains.
     fn is_queue_standing(&self) -> bool {
-        let min = self.min_rtt.unwrap_or(self.smoothed_rtt);
-        self.smoothed_rtt > min + (min / 2).max(MAX_QUEUE)
+        self.queue() > (self.min_rtt.unwrap_or_default() / 2).max(MAX_QUEUE)
     }
 
     fn gain(&self) -> f64 {
@@ -157,6 +164,7 @@ impl Model {
         // A round that showed nothing keeps what the one before knew.
         self.rates[self.round as usize % RATE_ROUNDS] = if shows_limit { 0 } else { kept.max(self.rate()) };
         (self.round_rate, self.round_limited) = (0, true);
+        self.recent_rtts = [self.recent_rtts[1], Duration::MAX];
         self.acked_bytes *= 0.75;
         self.lost_bytes *= 0.75;
     }
@@ -186,6 +194,7 @@ impl Model {
         self.smoothed_rtt = ack.smoothed_rtt;
         self.ack_delay = ack.ack_delay.max(self.ack_delay * 63 / 64);
         let Some(rtt) = ack.rtt else { return };
+        self.recent_rtts[1] = self.recent_rtts[1].min(rtt);
         let expired = ack.now.saturating_sub(self.min_rtt_at) > MIN_RTT_LIFE;
         if self.min_rtt.is_none_or(|min| rtt <= min) {
             (self.min_rtt, self.min_rtt_at) = (Some(rtt), ack.now);
