@@ -103,7 +103,7 @@ fn walk(place: &Place, from: Vec3, legs: &[[f32; 2]], time: SimTime) -> Vec3 {
             let frame = InputFrame { direction: way.clamp_length_max(1.0), ..InputFrame::default() };
             let mut world = CollisionWorld { index: &index, nearby: &mut nearby };
             run_frame(&mut snapshot, &frame, now, &settings, &mut world);
-            now = now + SimSpan::TICK;
+            now += SimSpan::TICK;
         }
     }
     snapshot.position - Vec3::Y * settings.half_height
