@@ -248,6 +248,9 @@ impl Connection {
         }
         if now >= self.last_sent + self.keep_alive {
             self.send_greeting(now, desk, out);
+            if let Some(session) = &mut self.session {
+                session.rest(now);
+            }
         }
     }
 

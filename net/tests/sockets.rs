@@ -130,7 +130,7 @@ fn two_hundred_clients_on_loopback() {
     });
     let counters = stage.server.counters();
     assert!(counters.sent - sent > 2_500);
-    assert!((counters.send_calls - calls) * 3 < (counters.sent - sent) * 2, "{counters:?}");
+    assert!(counters.send_calls - calls < counters.sent - sent, "{counters:?}");
     let code = DisconnectCode::ShuttingDown;
     names.iter().for_each(|&connection| {
         stage.server_wishes.push(Egress::Disconnect { connection, code, text: "bye".into() });

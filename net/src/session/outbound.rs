@@ -255,6 +255,13 @@ impl Outbound {
         }
     }
 
+    /// Gives memory back when nothing is queued.
+    pub(crate) fn rest(&mut self) {
+        if self.queue.is_empty() {
+            (self.queue, self.resends) = (VecDeque::new(), VecDeque::new());
+        }
+    }
+
     /// Forgets everything; receipts not answered yet are appended.
     pub(crate) fn abandon(&mut self, lost: &mut Vec<ReceiptKey>) {
         lost.extend(self.queue.drain(..).filter_map(|message| message.receipt));

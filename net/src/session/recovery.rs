@@ -203,6 +203,12 @@ impl Recovery {
         (self.in_flight, self.loss_at, self.last_ask) = (0, None, None);
     }
 
+    /// Gives memory back when nothing is in flight.
+    pub(crate) fn rest(&mut self, now: Duration) {
+        self.log.trim(now.saturating_sub(LOST_MEMORY));
+        self.log.rest();
+    }
+
     /// When [`advance`](Self::advance) has something to do.
     pub(crate) fn next_timeout(&self) -> Option<Duration> {
         match (self.loss_at, self.probe_at()) {

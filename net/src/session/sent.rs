@@ -131,9 +131,12 @@ impl SentLog {
             self.packets.pop_front();
             self.first += 1;
         }
-        if self.packets.is_empty() && self.packets.capacity() > 64 {
-            self.packets = VecDeque::new();
-            self.carried = VecDeque::new();
+    }
+
+    /// Gives memory back when nothing is remembered.
+    pub(crate) fn rest(&mut self) {
+        if self.packets.is_empty() {
+            (self.packets, self.carried) = (VecDeque::new(), VecDeque::new());
         }
     }
 }

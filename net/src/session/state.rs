@@ -125,6 +125,12 @@ impl Session {
         if self.inbound.iter().any(|lane| lane.is_stalled(now)) { Err(Fault::WindowBytes) } else { Ok(()) }
     }
 
+    /// Gives memory back that a quiet session does not need.
+    pub(crate) fn rest(&mut self, now: Duration) {
+        self.recovery.rest(now);
+        self.outbound.iter_mut().for_each(Outbound::rest);
+    }
+
     /// Bytes held in unfinished and waiting messages.
     pub(crate) fn held_bytes(&self) -> usize {
         self.inbound.iter().map(Inbound::held_bytes).sum()
