@@ -151,6 +151,9 @@ pub(crate) struct SwarmArgs {
     /// Print the report as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write the report to a file too, as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
     /// End with failure unless the run was clean: everyone joined, no correction, no disconnect.
     #[arg(long)]
     pub(crate) strict: bool,

@@ -74,6 +74,8 @@ fn what_means_nothing_ends_with_two_and_says_so() {
     assert!(refusal(2, &["dance"]).contains("dance"));
     assert!(refusal(2, &["swarm", "--bots", "0"]).contains("--bots"));
     assert!(refusal(2, &["serve", "--bind", "nowhere"]).contains("nowhere"));
+    assert!(refusal(1, &["serve", "--seconds", "nan"]).contains("--seconds"));
+    assert!(refusal(1, &["swarm", "--loss", "2"]).contains("--loss"));
 }
 
 // T-44

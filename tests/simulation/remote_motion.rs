@@ -51,13 +51,37 @@ fn watched_speeds(link: LinkConfig, frame_hz: f64, seed: u64) -> Vec<f32> {
     speeds
 }
 
+/// The largest departure from the true speed, as a share of it.
+fn unevenness(link: LinkConfig, frame_hz: f64, seed: u64) -> f32 {
+    let speeds = watched_speeds(link, frame_hz, seed);
+    speeds.iter().map(|speed| (speed / WALK_SPEED - 1.0).abs()).fold(0.0, f32::max)
+}
+
+fn path(least_ms: u64, jitter_ms: u64, loss: f64) -> LinkConfig {
+    LinkConfig {
+        latency: Duration::from_millis(least_ms),
+        jitter: Duration::from_millis(jitter_ms),
+        loss,
+        ..LinkConfig::default()
+    }
+}
+
 // S-40 to S-43
 #[test]
 fn remote_motion_is_even_at_5_percent_loss_and_150_ms() {
     for seed in 1..=4 {
-        let link = LinkConfig { jitter: Duration::from_millis(30), ..link(150, 0, 0.05) };
-        let speeds = watched_speeds(link, 60.0, seed);
-        let worst = speeds.iter().map(|speed| (speed / WALK_SPEED - 1.0).abs()).fold(0.0, f32::max);
-        assert!(worst <= 0.10, "seed {seed}: off by {:.1} %", worst * 100.0);
+        // A round trip of 150 to 210 ms, and one of 240 to 360 ms: 150 ± 30 ms each way.
+        for link in [path(75, 30, 0.05), path(120, 60, 0.05)] {
+            for frame_hz in [60.0, 144.0] {
+                let worst = unevenness(link, frame_hz, seed);
+                assert!(worst <= 0.10, "seed {seed}, {frame_hz} Hz, {link:?}: off by {:.1} %", worst * 100.0);
+            }
+        }
     }
+}
+
+#[test]
+fn remote_motion_is_exact_on_a_perfect_link() {
+    let worst = unevenness(path(20, 0, 0.0), 60.0, 5);
+    assert!(worst <= 0.01, "off by {:.1} %", worst * 100.0);
 }

@@ -60,7 +60,8 @@ impl Wander {
         if now >= self.next_tap {
             self.choose_tap(now);
         }
-        let bits = (StockModule::SPRINT * u8::from(self.sprints)) | (StockModule::DASH * u8::from(now < self.dash_until));
+        let bits =
+            (StockModule::SPRINT * u8::from(self.sprints)) | (StockModule::DASH * u8::from(now < self.dash_until));
         let direction = Vec3::new(-self.heading.sin(), 0.0, -self.heading.cos());
         ControlInput {
             direction: if self.walks { direction } else { Vec3::ZERO },

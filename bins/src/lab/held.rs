@@ -42,7 +42,8 @@ impl Held {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let State { now, tapped } = std::mem::take(&mut *state);
         state.now = now;
-        let bits = (StockModule::SPRINT * u8::from(now.sprint)) | (StockModule::DASH * u8::from(now.dash || tapped.dash));
+        let bits =
+            (StockModule::SPRINT * u8::from(now.sprint)) | (StockModule::DASH * u8::from(now.dash || tapped.dash));
         let wish = Vec3::new(now.x, 0.0, -now.y);
         ControlInput {
             direction: if wish.is_finite() { wish.clamp_length_max(1.0) } else { Vec3::ZERO },

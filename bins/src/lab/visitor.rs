@@ -142,7 +142,7 @@ impl Session {
             now = pace.wait();
             self.client.update(now, &self.held.take());
             if !self.tell(now) {
-                return;
+                break;
             }
         }
         self.client.leave();

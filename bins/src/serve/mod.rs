@@ -29,6 +29,8 @@ const PLAYERS_EVERY: u64 = 15;
 /// Carries out `serve`.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let settings = Settings::new(args)?;
+    let after = args.seconds.map(Duration::try_from_secs_f64).transpose();
+    let after = after.map_err(|why| Failure::Server(format!("--seconds is not a time: {why}")))?;
     let place = place::load(settings.place.as_deref())?;
     let title = format!("`{}`, {} parts", place.name(), place.parts().len());
     let config = ServerConfig {
@@ -59,7 +61,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         );
         runtime.spawn(answer(listener, Arc::clone(hosting.board())));
     }
-    let ended = runtime.block_on(signals::wait(args.seconds.map(Duration::from_secs_f64), || hosting.is_running()));
+    let ended = runtime.block_on(signals::wait(after, || hosting.is_running()));
     println!("ending: {ended}");
     Ok(())
 }

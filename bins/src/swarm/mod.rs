@@ -5,6 +5,7 @@ mod progress;
 mod report;
 mod tally;
 
+use std::fs;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread;
@@ -185,8 +186,12 @@ fn subtract(after: &mut Value, before: &Value) {
 }
 
 fn say(args: &SwarmArgs, report: &Report) -> Result<(), Failure> {
+    let json = serde_json::to_string_pretty(report).expect("a report is plain data");
+    if let Some(path) = &args.report {
+        fs::write(path, &json).map_err(|why| Failure::Write { path: path.clone(), why })?;
+    }
     if args.json {
-        println!("{}", serde_json::to_string_pretty(report).expect("a report is plain data"));
+        println!("{json}");
     } else {
         println!("{report}");
     }

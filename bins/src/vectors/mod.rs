@@ -2,6 +2,7 @@
 
 mod character_track;
 mod check;
+mod collection_delta;
 mod correction_smoother;
 mod fixed_step_clock;
 mod interest;
@@ -25,8 +26,9 @@ use node::Node;
 type CheckCase = fn(Node<'_>, &mut Check) -> Outcome;
 
 /// Every kind the library can replay.
-const KINDS: [(&str, CheckCase); 10] = [
+const KINDS: [(&str, CheckCase); 11] = [
     ("character-track", character_track::check),
+    ("collection-delta", collection_delta::check),
     ("correction-smoother", correction_smoother::check),
     ("fixed-step-clock", fixed_step_clock::check),
     ("interest", interest::check),

@@ -26,6 +26,10 @@ impl<'a> Node<'a> {
         self.value.get(key).filter(|value| !value.is_null()).map(|value| Self { name: key, value })
     }
 
+    pub(super) fn value(self) -> &'a Value {
+        self.value
+    }
+
     /// A number, "nan", "inf" or "-inf".
     pub(super) fn number(self) -> Result<f64, String> {
         match self.value {
