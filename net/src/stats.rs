@@ -11,7 +11,7 @@ pub struct ConnectionStats {
     pub rtt_min: Duration,
     /// Mean deviation of the round trip.
     pub rtt_var: Duration,
-    /// Mean deviation of the spacing of the peer's packets from the even, after RFC 3550, from our own packet pairs' round trips.
+    /// Mean change of the round trip from one measurement to the next.
     pub jitter: Duration,
     /// Packets sent.
     pub packets_out: u64,
