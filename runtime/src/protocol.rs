@@ -96,7 +96,7 @@ mod tests {
         fn initial(&self) -> CustomState {
             CustomState::default()
         }
-        fn prepare(&self, _: &CustomState, _: &InputFrame, _: &mut MotorSettings) {}
+        fn prepare(&self, _: &ModuleState, _: &InputFrame, _: &mut MotorSettings) {}
         fn step(&self, step: &ModuleStep<'_>) -> ModuleState {
             step.state
         }

@@ -16,7 +16,7 @@ use tidelock::{ClientState, ControlInput, Place, Protocol};
 
 /// The place the command serves by default.
 fn demo() -> Place {
-    Place::compile(include_str!("../../bins/places/demo.toml")).unwrap()
+    Place::compile(include_str!("../../bins/places/demo.toml")).expect("a sound place")
 }
 
 /// A game in `place` with its links.

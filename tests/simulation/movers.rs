@@ -47,7 +47,7 @@ period = 7.0
 
 /// Riders stand, or pace in small circles, for a minute; how far each was carried.
 fn ride(link: LinkConfig, seed: u64, pace: f32) -> Vec<f32> {
-    let mut game = game(Place::compile(RIDES).unwrap(), link, seed);
+    let mut game = game(Place::compile(RIDES).expect("a sound place"), link, seed);
     for _ in 0..6 {
         game.add_client(ClientOptions::default());
     }

@@ -21,7 +21,7 @@ const WALK_SPEED: f32 = 16.0;
 
 /// One walks straight on, one watches: the watcher's displacements from frame to frame, as speeds.
 fn watched_speeds(link: LinkConfig, frame_hz: f64, seed: u64) -> Vec<f32> {
-    let mut game = game(Place::compile(PLAIN).unwrap(), link, seed);
+    let mut game = game(Place::compile(PLAIN).expect("a sound place"), link, seed);
     let walker = game.add_client(ClientOptions::default());
     let watcher = game.add_client(ClientOptions { frame_hz, ..ClientOptions::default() });
     let mut speeds = Vec::new();

@@ -25,12 +25,12 @@ pub(super) fn motion(client: &mut Client, bytes: &[u8]) -> Result<(), WireError>
         client.stats.budget = std::time::Duration::from_secs_f64(ack.budget.seconds());
     }
     if client.config.draw {
-        batch.items().for_each(|item| take(client, &item));
+        batch.items().for_each(|item| take(client, &item, envelope.tick));
     }
     Ok(())
 }
 
-fn take(client: &mut Client, item: &MotionItem) {
+fn take(client: &mut Client, item: &MotionItem, batch: Tick) {
     client.stats.motion_items += 1;
     let taken = match item {
         MotionItem::Part { id, tick, motion, .. } => {
@@ -41,7 +41,7 @@ fn take(client: &mut Client, item: &MotionItem) {
                 velocity: motion.linear_velocity,
                 angular: motion.angular_velocity,
             };
-            part(client, *id, *tick, pose)
+            part(client, *id, item.order(batch), pose)
         }
         MotionItem::Character { id, motion, .. } => {
             let pose = CharacterPose {
@@ -51,7 +51,7 @@ fn take(client: &mut Client, item: &MotionItem) {
                 yaw: motion.yaw,
                 state: motion.state,
             };
-            character(client, *id, pose)
+            character(client, *id, item.order(batch), pose)
         }
     };
     match taken {
@@ -69,9 +69,10 @@ fn part(client: &mut Client, id: InstanceId, tick: Tick, pose: PartPose) -> Opti
     Some(replica.gate.admit(*slot, tick) && track.push(pose))
 }
 
-/// Adds to a character's track, likewise; sample times of a character only grow.
-fn character(client: &mut Client, id: InstanceId, pose: CharacterPose) -> Option<bool> {
-    let entity = client.replica.touch(id)?;
-    let track = client.replica.world.query_one_mut::<&mut CharacterTrack>(entity).ok()?;
-    Some(track.push(pose))
+/// Adds to a character's track, likewise.
+fn character(client: &mut Client, id: InstanceId, tick: Tick, pose: CharacterPose) -> Option<bool> {
+    let replica = &mut client.replica;
+    let entity = replica.touch(id)?;
+    let (slot, track) = replica.world.query_one_mut::<(&Slot, &mut CharacterTrack)>(entity).ok()?;
+    Some(replica.gate.admit(*slot, tick) && track.push(pose))
 }

@@ -12,7 +12,7 @@ use super::place_world::{PartVelocity, Pusher};
 pub(super) fn run(server: &mut Server) {
     let time = server.time();
     let place = &mut server.place;
-    if place.loose.len() == 0 {
+    if place.loose.is_empty() {
         return;
     }
     let mut pushers: Vec<(PushingBody, Vec3)> = Vec::new();

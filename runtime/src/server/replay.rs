@@ -2,7 +2,7 @@ use rayon::prelude::*;
 use tidelock_replication::wire::write_correction_message;
 use tidelock_sim::collision::CollisionWorld;
 use tidelock_sim::report::{
-    CharacterTruth, Correction, ReplayEnvironment, ReplayVerdict, ReportCounters, replay_report,
+    CharacterTruth, Correction, ReplayEnvironment, ReplayVerdict, Report, ReportCounters, replay_report,
 };
 
 use super::Server;
@@ -44,7 +44,8 @@ pub(super) fn run(server: &mut Server) {
                 let mut nearby = workers.nearby();
                 let mut world = CollisionWorld { index, nearby: &mut nearby };
                 for ((truth, result), owner) in truths.iter_mut().zip(results).zip(owners) {
-                    replay(truth, result, sessions, *owner, &env, &mut world);
+                    let reports = sessions.get(owner.0).map_or(&[][..], |session| session.inbox.reports());
+                    replay(truth, result, reports, &env, &mut world);
                 }
             });
         }
@@ -55,14 +56,12 @@ pub(super) fn run(server: &mut Server) {
 fn replay(
     truth: &mut CharacterTruth,
     result: &mut ReplayResult,
-    sessions: &Sessions,
-    owner: PlayerSlot,
+    reports: &[Report],
     env: &ReplayEnvironment<'_>,
     world: &mut CollisionWorld<'_>,
 ) {
     *result = ReplayResult { moved: result.moved, ..ReplayResult::default() };
-    let Some(session) = sessions.get(owner.0) else { return };
-    for report in session.inbox.reports() {
+    for report in reports {
         let outcome = replay_report(truth, report, env, world);
         result.counters.count(&outcome);
         match outcome.verdict {

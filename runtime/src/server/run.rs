@@ -47,6 +47,7 @@ impl Server {
             clock.sleep_until(next.saturating_sub(before) + Duration::from_micros(20));
         }
         self.shut_down(before + clock.now());
+        self.linger(&clock, before);
     }
 
     /// Ends every session with [`DisconnectCode::ShuttingDown`] and sends that at once.
@@ -56,5 +57,19 @@ impl Server {
         }
         self.now = self.now.max(now);
         super::egress::run(self);
+    }
+
+    /// Polls the socket a while longer where no thread does, so that farewells leave as often as they are repeated.
+    fn linger(&mut self, clock: &SystemClock, before: Duration) {
+        if self.config.network_threads > 0 {
+            return;
+        }
+        let end = clock.now() + Duration::from_millis(350);
+        while clock.now() < end {
+            self.now = self.now.max(before + clock.now());
+            super::egress::run(self);
+            self.ingress.clear();
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 }

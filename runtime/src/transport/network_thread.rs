@@ -17,6 +17,8 @@ const QUEUED_BATCHES: usize = 64;
 const MAX_HELD_EVENTS: usize = 65_536;
 /// Longest wait for datagrams, so that a lost wake-up or a stop costs little.
 const MAX_WAIT: Duration = Duration::from_millis(20);
+/// How long a stopped thread goes on, so that farewells leave as often as they are repeated.
+const LINGER: Duration = Duration::from_millis(350);
 
 /// A thread that owns one shard and its socket whole (N-10). Ends when dropped.
 pub(crate) struct NetworkThread {
@@ -130,22 +132,29 @@ impl Drop for NetworkThread {
 impl<S: Shard> Worker<S> {
     fn run(mut self) {
         let (mut wishes, mut held) = (Vec::new(), Vec::new());
+        let mut end = None;
         loop {
-            let stopping = self.stop.load(Ordering::Acquire);
+            if end.is_none() && self.stop.load(Ordering::Acquire) {
+                end = Some(self.clock.now() + LINGER);
+            }
             while let Ok(mut batch) = self.egress.try_recv() {
                 wishes.append(&mut batch);
                 drop(self.spare_egress.try_send(batch));
             }
             if held.len() < MAX_HELD_EVENTS {
-                let wait = if stopping { Duration::ZERO } else { MAX_WAIT };
-                if self.driver.poll(self.clock.now(), Some(wait), &mut wishes, &mut held).is_err() {
+                if self.driver.poll(self.clock.now(), Some(MAX_WAIT), &mut wishes, &mut held).is_err() {
                     return;
                 }
             } else {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            if stopping {
-                return;
+            if let Some(end) = end {
+                // Nobody listens any more.
+                held.clear();
+                if self.clock.now() >= end {
+                    return;
+                }
+                continue;
             }
             if !held.is_empty() {
                 let spare = self.spare_ingress.try_recv().unwrap_or_default();
