@@ -37,7 +37,9 @@ impl RelayThread {
                 }
             }
         };
-        Ok(Self { address, control, ends, thread: Some(thread::spawn(work)) })
+        let builder = thread::Builder::new().name("relay".into());
+        let thread = builder.spawn(work).map_err(Failure::system("no thread for the emulated link"))?;
+        Ok(Self { address, control, ends, thread: Some(thread) })
     }
 
     /// Where clients send to.

@@ -1,6 +1,6 @@
 // Opens the lab in a real browser, walks, and compares with what the server says. Needs `chromium` and a built command:
 //   TIDELOCK=target/release/tidelock node lab.mjs
-// SCREENSHOT=docs/lab.png renews the README's picture.
+// SCREENSHOT=../../docs/lab.png LINGER_S=25 renews the README's picture.
 
 import { spawn } from "node:child_process";
 import path from "node:path";
@@ -159,6 +159,7 @@ async function run() {
     await wait(1000);
     await walk(page, player, place);
     await drawingMoves(page);
+    await wait(Number(process.env.LINGER_S ?? 0) * 1000);
     await badLink(page, player, process.env.SCREENSHOT);
     await reconnects(browser);
     assert(complaints.length === 0, `no console errors ${complaints.join("; ")}`);

@@ -9,6 +9,7 @@ use tidelock::{ClientStats, Protocol};
 use super::report::Report;
 use super::tally::Tally;
 use crate::bots::{Bot, Crowd, Recruit};
+use crate::failure::Failure;
 
 /// The swarm's threads, each with its crowd.
 pub(crate) struct Crew {
@@ -38,13 +39,19 @@ enum Order {
 
 impl Crew {
     /// Spreads the recruits over `threads` threads.
-    pub(crate) fn start(epoch: Instant, protocol: Arc<Protocol>, recruits: Vec<Recruit>, threads: usize) -> Self {
+    pub(crate) fn start(
+        epoch: Instant,
+        protocol: Arc<Protocol>,
+        recruits: Vec<Recruit>,
+        threads: usize,
+    ) -> Result<Self, Failure> {
         let mut shares: Vec<Vec<Recruit>> = (0..threads).map(|_| Vec::new()).collect();
         for (index, recruit) in recruits.into_iter().enumerate() {
             shares[index % threads].push(recruit);
         }
-        let hands = shares.into_iter().map(|share| Hand::start(Crowd::new(epoch, Arc::clone(&protocol), share)));
-        Self { hands: hands.collect() }
+        let crowds = shares.into_iter().map(|share| Crowd::new(epoch, Arc::clone(&protocol), share));
+        let hands = crowds.enumerate().map(|(number, crowd)| Hand::start(number, crowd));
+        Ok(Self { hands: hands.collect::<Result<_, _>>()? })
     }
 
     /// Bots in the place, and bots whose session is over.
@@ -79,11 +86,13 @@ impl Crew {
 }
 
 impl Hand {
-    fn start(crowd: Crowd) -> Self {
+    fn start(number: usize, crowd: Crowd) -> Result<Self, Failure> {
         let standing = Arc::new(Standing::default());
         let (orders, taken) = channel();
         let shared = Arc::clone(&standing);
-        Self { standing, orders, thread: thread::spawn(move || work(crowd, &shared, &taken)) }
+        let builder = thread::Builder::new().name(format!("bots-{number}"));
+        let thread = builder.spawn(move || work(crowd, &shared, &taken));
+        Ok(Self { standing, orders, thread: thread.map_err(Failure::system("no thread for the bots"))? })
     }
 }
 

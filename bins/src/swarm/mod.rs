@@ -46,7 +46,7 @@ pub(crate) fn run(args: &SwarmArgs) -> Result<(), Failure> {
     let relay = if emulated { Some(RelayThread::start(args.server, link, args.seed)?) } else { None };
     let through = relay.as_ref().map(RelayThread::address);
     let epoch = Instant::now();
-    let crew = Crew::start(epoch, Protocol::builder().build(), recruits(args, through)?, threads(args));
+    let crew = Crew::start(epoch, Protocol::builder().build(), recruits(args, through)?, threads(args))?;
     let mut report = Report {
         bots: usize::from(args.bots),
         link: LinkReport { latency_ms: args.latency_ms, jitter_ms: args.jitter_ms, loss: args.loss },
@@ -63,6 +63,10 @@ pub(crate) fn run(args: &SwarmArgs) -> Result<(), Failure> {
         _ => None,
     };
     crew.finish(&mut report);
+    if relay.is_some() {
+        // The bots' goodbyes pass the emulated link before it goes, else the server waits for them in vain.
+        thread::sleep(link.latency + link.jitter + LOOK);
+    }
     say(args, &report)
 }
 
