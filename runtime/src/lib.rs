@@ -24,6 +24,12 @@
 //! # }
 //! ```
 
+/// The README's and the manual's examples compile, or the documentation tests fail.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+#[doc = include_str!("../../docs/manual.md")]
+struct Documents;
+
 mod client;
 mod clock;
 mod metrics;
