@@ -2,6 +2,7 @@
 
 mod determinism;
 mod instances;
+mod isolation;
 mod join;
 mod movers;
 mod remote_motion;

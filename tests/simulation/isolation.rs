@@ -1,0 +1,57 @@
+use super::*;
+
+/// A game with everything its digest depends on.
+fn busy(seed: u64) -> (Simulation, Wanderers) {
+    let mut game = game(demo(), link(80, 10, 0.05), seed);
+    let bots = Wanderers::join(&mut game, 8, seed);
+    (game, bots)
+}
+
+// Invariant 8, B10: nothing is shared between games of one process.
+#[test]
+fn games_of_one_process_do_not_touch_each_other() {
+    let (mut alone, mut bots) = busy(31);
+    run(&mut alone, &mut bots, 4.0);
+    let ((mut one, mut one_bots), (mut other, mut other_bots)) = (busy(31), busy(32));
+    for _ in 0..8 {
+        run(&mut one, &mut one_bots, 0.5);
+        run(&mut other, &mut other_bots, 0.5);
+    }
+    assert_eq!(one.server().digest(), alone.server().digest());
+    assert_ne!(one.server().digest(), other.server().digest());
+}
+
+// Invariant 6, S-37: drawing at another rate, or not at all, changes nothing that is simulated.
+#[test]
+fn drawing_feeds_nothing() {
+    let walk = |draw: bool| {
+        let mut game = game(demo(), link(80, 0, 0.0), 33);
+        let mut options = ClientOptions::default();
+        options.config.draw = draw;
+        for _ in 0..4 {
+            game.add_client(options.clone());
+        }
+        let mut bots = Wanderers((0..4).map(Wanderer::new).collect());
+        run(&mut game, &mut bots, 6.0);
+        game.server().digest()
+    };
+    assert_eq!(walk(true), walk(false));
+}
+
+// Invariants 2 and 3, N-6: a client that stops reading costs no one else anything and is gone in time.
+#[test]
+fn a_client_that_hears_nothing_harms_nobody() {
+    let mut game = game(demo(), link(60, 0, 0.0), 34);
+    let mut bots = Wanderers::join(&mut game, 6, 34);
+    run(&mut game, &mut bots, 2.0);
+    let deaf = ClientKey::nth(2);
+    game.set_link(deaf, LinkConfig { partition: true, ..LinkConfig::default() });
+    run(&mut game, &mut bots, 14.0);
+    assert_eq!(game.server().metrics().players, 5);
+    assert_eq!(game.server().metrics().counters.timeouts, 1);
+    for (_, client) in game.clients().filter(|(key, _)| *key != deaf) {
+        assert_eq!(*client.state(), ClientState::Playing);
+        assert_eq!(client.stats().mispredictions(), 0);
+        assert_eq!(client.projection().characters.len(), 5);
+    }
+}
