@@ -154,7 +154,7 @@ pub(crate) struct SwarmArgs {
     /// Write the report to a file too, as JSON.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// End with failure unless the run was clean: everyone joined, no correction, no disconnect.
+    /// End with failure unless the run was clean: everyone joined, nobody lost, no correction but after a stall of the machine.
     #[arg(long)]
     pub(crate) strict: bool,
 }

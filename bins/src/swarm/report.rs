@@ -6,6 +6,10 @@ use serde_json::Value;
 
 /// Lateness of the swarm's own updates above which its findings say more about the swarm than about the server, milliseconds.
 const OVERLOADED_MS: f64 = 8.0;
+/// A stall of the machine after which corrections say nothing: reports of so long a time may exceed the movement budget.
+const STALL_MS: f64 = 100.0;
+/// The same in ticks the server skipped.
+const STALL_TICKS: u64 = 6;
 
 /// A distribution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -83,13 +87,19 @@ impl Report {
         self.overloaded = self.lateness_ms.p99 > OVERLOADED_MS;
     }
 
-    /// What keeps the run from being clean: whoever did not join, was corrected or lost.
+    /// Whether the machine stood still for so long that corrections are its own doing.
+    fn stalled(&self) -> bool {
+        let skipped = self.server.as_ref().and_then(|server| server.get("ticks_skipped")).and_then(Value::as_u64);
+        self.lateness_ms.max > STALL_MS || skipped.unwrap_or_default() >= STALL_TICKS
+    }
+
+    /// What keeps the run from being clean: whoever did not join, was corrected without a stall, or lost.
     pub(crate) fn blemishes(&self) -> Vec<String> {
         let corrected: u64 = self.corrections.values().sum();
         let lost: u64 = self.disconnects.values().sum();
         let found = [
             (self.joined < self.bots, format!("{} of {} joined", self.joined, self.bots)),
-            (corrected > 0, format!("{corrected} corrections")),
+            (corrected > 0 && !self.stalled(), format!("{corrected} corrections")),
             (lost > 0, format!("{lost} sessions lost")),
             (self.faults > 0, format!("{} unreadable messages", self.faults)),
         ];
@@ -181,5 +191,7 @@ mod tests {
         report.joined = 1;
         report.corrections.insert("budget", 3);
         assert_eq!(report.blemishes(), ["1 of 2 joined", "3 corrections"]);
+        report.server = Some(serde_json::json!({ "ticks_skipped": 9 }));
+        assert_eq!(report.blemishes(), ["1 of 2 joined"]);
     }
 }
