@@ -62,11 +62,17 @@ pub enum Fault {
     WindowIds,
     /// Dropped because the whole shard holds too many bytes in unfinished messages; the peer resends.
     ReassemblyFull,
+    /// Names a connection that does not exist.
+    UnknownConnection,
+    /// An answer to a path challenge that was not asked, or not there.
+    Path,
+    /// For a connection of another shard, to which too much is already on its way.
+    ForwardFull,
 }
 
 impl Fault {
     /// Every fault, in order of its number.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 32] = [
         Self::Truncated,
         Self::Oversized,
         Self::UnknownType,
@@ -96,6 +102,9 @@ impl Fault {
         Self::WindowBytes,
         Self::WindowIds,
         Self::ReassemblyFull,
+        Self::UnknownConnection,
+        Self::Path,
+        Self::ForwardFull,
     ];
 
     /// Whether only the authenticated peer itself can have caused it, so that it counts against the connection.
@@ -129,6 +138,12 @@ pub struct Counters {
     pub expelled: u64,
     /// Connections that ended because their identity connected anew.
     pub taken_over: u64,
+    /// Datagrams handed to the shard of the same set that owns their connection.
+    pub forwarded: u64,
+    /// Connections that speak the extension.
+    pub extended: u64,
+    /// Connections whose peer was followed to another address.
+    pub moved: u64,
     /// Messages received twice and delivered once.
     pub duplicates: u64,
     /// Messages older than one already delivered on their sequenced lane.

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::event::{Egress, Ingress};
+use crate::parcel::Parcel;
 
 /// A set of connections behind one socket, owned whole: handshakes, lanes, packing, sealing.
 ///
@@ -27,4 +28,12 @@ pub trait Shard {
     /// When [`advance`](Shard::advance) and [`transmit`](Shard::transmit) next have something to do without new datagrams or
     /// wishes; `None` means not at all. May be early.
     fn next_timeout(&self) -> Option<Duration>;
+
+    /// Takes the next parcel for another shard of the same set, with that shard's number. Ask after [`handle`](Shard::handle).
+    fn depart(&mut self) -> Option<(u8, Parcel)> {
+        None
+    }
+
+    /// Takes a parcel of another shard of the same set, as [`depart`](Shard::depart) gave it.
+    fn arrive(&mut self, _now: Duration, _parcel: Parcel, _ingress: &mut Vec<Ingress>) {}
 }

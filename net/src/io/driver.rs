@@ -10,7 +10,9 @@ use mio::{Events, Interest, Poll, Token};
 use quinn_udp::{RecvMeta, UdpSockRef, UdpSocketState};
 
 use crate::event::{Egress, Ingress};
+use crate::io::exchange::Exchange;
 use crate::io::outbox::Outbox;
+use crate::io::port;
 use crate::shard::Shard;
 
 /// Buffers of one receive call, each for one datagram or a train of them from one sender.
@@ -19,6 +21,8 @@ const RECEIVES: usize = 16;
 const RECEIVE_BYTES: usize = 1 << 16;
 /// Receive calls of one poll at most.
 const RECEIVE_CALLS: usize = 16;
+/// Parcels of other drivers taken at once at most.
+const PARCELS: usize = 4_096;
 /// Size asked for the socket's own buffers.
 const SOCKET_BYTES: usize = 4 << 20;
 
@@ -39,6 +43,8 @@ pub struct Driver<S: Shard> {
     buffer: Vec<u8>,
     /// Whether the socket may hold more datagrams, though it will not say so again.
     readable: bool,
+    /// The way to the other drivers of its set.
+    exchange: Option<Exchange>,
     counters: DriverCounters,
 }
 
@@ -55,6 +61,8 @@ pub struct DriverCounters {
     pub received: u64,
     /// System calls that took for it, the ones that found nothing included.
     pub receive_calls: u64,
+    /// Parcels for other drivers of the set for which there was no room.
+    pub parcels_dropped: u64,
 }
 
 /// Wakes a [`Driver::poll`] that waits, from any thread. Cheap to clone.
@@ -78,7 +86,36 @@ impl<S: Shard> Driver<S> {
     /// # Errors
     /// Those of the operating system, such as an address in use.
     pub fn bind(address: SocketAddr, shard: S) -> io::Result<Self> {
-        let mut socket = UdpSocket::bind(address)?;
+        Self::new(port::bind(address)?, shard)
+    }
+
+    /// Binds a socket to the same `address` for each shard of a set (see [`ServerShard::set`](crate::ServerShard::set)) and joins
+    /// the drivers by bounded queues. The kernel spreads clients over the sockets; a datagram that comes to another than its
+    /// connection's is handed over. Each driver may be polled on a thread of its own; it is woken for what it is handed.
+    ///
+    /// # Errors
+    /// Those of the operating system; [`Unsupported`](io::ErrorKind::Unsupported) for more than one shard outside Linux;
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) without shards.
+    pub fn bind_set(address: SocketAddr, shards: Vec<S>) -> io::Result<Vec<Self>> {
+        let mut shards = shards.into_iter();
+        let first = shards.next().ok_or(io::ErrorKind::InvalidInput)?;
+        if shards.len() == 0 {
+            return Ok(vec![Self::bind(address, first)?]);
+        }
+        let first = Self::new(port::bind_shared(address)?, first)?;
+        let address = first.address;
+        let mut drivers = vec![first];
+        for shard in shards {
+            drivers.push(Self::new(port::bind_shared(address)?, shard)?);
+        }
+        let wakers: Vec<_> = drivers.iter().map(Self::waker).collect();
+        for (driver, exchange) in drivers.iter_mut().zip(Exchange::between(&wakers)) {
+            driver.exchange = Some(exchange);
+        }
+        Ok(drivers)
+    }
+
+    fn new(mut socket: UdpSocket, shard: S) -> io::Result<Self> {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         // Smaller buffers work too; the system's limit holds.
         let _ = state.set_send_buffer_size(UdpSockRef::from(&socket), SOCKET_BYTES);
@@ -98,6 +135,7 @@ impl<S: Shard> Driver<S> {
             outbox: Outbox::new(address.is_ipv6()),
             buffer: vec![0; RECEIVES * RECEIVE_BYTES],
             readable: true,
+            exchange: None,
             counters: DriverCounters::default(),
         })
     }
@@ -146,8 +184,10 @@ impl<S: Shard> Driver<S> {
     ) -> io::Result<()> {
         let entered = Instant::now();
         egress.drain(..).for_each(|wish| self.shard.apply(now, wish, ingress));
+        self.take_parcels(now, ingress);
         self.reckon(now, ingress);
         self.wait(now, timeout)?;
+        self.take_parcels(now + entered.elapsed(), ingress);
         if self.readable {
             let now = now + entered.elapsed();
             self.receive(now, ingress)?;
@@ -156,8 +196,27 @@ impl<S: Shard> Driver<S> {
         Ok(())
     }
 
-    /// Lets the shard's time pass and sends what may be sent.
+    /// Takes what other drivers of the set handed over.
+    fn take_parcels(&mut self, now: Duration, ingress: &mut Vec<Ingress>) {
+        for _ in 0..PARCELS {
+            let Some(parcel) = self.exchange.as_mut().and_then(Exchange::take) else { break };
+            self.shard.arrive(now, parcel, ingress);
+        }
+    }
+
+    /// Hands over what belongs to other drivers of the set.
+    fn give_parcels(&mut self) {
+        let Some(exchange) = &mut self.exchange else { return };
+        exchange.retry();
+        while let Some((to, parcel)) = self.shard.depart() {
+            self.counters.parcels_dropped += u64::from(!exchange.give(to, parcel));
+        }
+        exchange.wake();
+    }
+
+    /// Lets the shard's time pass, hands over and sends what may be sent.
     fn reckon(&mut self, now: Duration, ingress: &mut Vec<Ingress>) {
+        self.give_parcels();
         self.shard.advance(now, ingress);
         let outbox = &mut self.outbox;
         self.shard.transmit(now, &mut |to, datagram| outbox.push(to, datagram));

@@ -1,8 +1,10 @@
 //! Sockets: the only place of this package that touches the operating system.
 
 mod driver;
+mod exchange;
 mod os_entropy;
 mod outbox;
+mod port;
 mod relay;
 
 pub use driver::{Driver, DriverCounters, Waker};

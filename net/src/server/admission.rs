@@ -13,7 +13,8 @@ use crate::netcode::tunnel::Tunnel;
 use crate::netcode::{KEY_BYTES, TAG_BYTES, USER_DATA_BYTES};
 use crate::server::config::ServerConfig;
 use crate::server::gate::Gate;
-use crate::server::tokens::{TokenTag, Tokens};
+use crate::server::registry::Registry;
+use crate::server::tokens::TokenTag;
 
 /// How long a handshake may take.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(5);
@@ -29,20 +30,12 @@ impl Calendar {
     pub(super) fn unix(&self, now: Duration) -> Duration {
         self.started_unix + now.saturating_sub(self.started)
     }
-}
 
-/// An identity that is connected, as far as a new token for it is concerned.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Holder {
-    pub(super) expire_s: u64,
-    pub(super) tag: TokenTag,
-}
-
-/// What a request is judged against.
-pub(super) struct Occupancy<'a> {
-    pub(super) is_full: bool,
-    /// The connection that holds an identity.
-    pub(super) holder: &'a dyn Fn(u64) -> Option<Holder>,
+    /// Sequence numbers from here on are above every one used before, also by a server of the same keys that ran earlier: they
+    /// begin at the unix time in milliseconds times 2^20.
+    fn first_sequence(&self, now: Duration) -> u64 {
+        (self.unix(now).as_millis() as u64) << 20
+    }
 }
 
 /// A handshake under way: a valid token, not yet an answered challenge.
@@ -83,16 +76,15 @@ pub(super) struct Admission {
     token_lifetime_s: u64,
     challenge_cipher: ChallengeCipher,
     gate: Gate,
-    tokens: Tokens,
+    registry: Registry,
     pending: HashMap<SocketAddr, Pending>,
     /// Handshakes in order of their beginning.
     order: VecDeque<(Duration, SocketAddr)>,
     max_pending: usize,
-    next_sequence: u64,
 }
 
 impl Admission {
-    pub(super) fn new(config: &ServerConfig, calendar: Calendar, seed: [u8; 32]) -> Self {
+    pub(super) fn new(config: &ServerConfig, registry: Registry, calendar: Calendar, seed: [u8; 32]) -> Self {
         let mut challenge_key = [0; KEY_BYTES];
         SeedEntropy::new(seed).fill(&mut challenge_key);
         let mut protocols = vec![config.protocol_id];
@@ -105,11 +97,10 @@ impl Admission {
             token_lifetime_s: config.token_lifetime_s,
             challenge_cipher: ChallengeCipher::new(&challenge_key),
             gate: Gate::new(&config.limits),
-            tokens: Tokens::new(config.limits.max_tokens),
+            registry,
             pending: HashMap::new(),
             order: VecDeque::new(),
             max_pending: config.limits.max_pending,
-            next_sequence: 0,
         }
     }
 
@@ -118,30 +109,27 @@ impl Admission {
     }
 
     /// Judges a connection request.
-    pub(super) fn request(
-        &mut self,
-        now: Duration,
-        from: SocketAddr,
-        datagram: &[u8],
-        occupancy: &Occupancy<'_>,
-    ) -> Result<Answer, Fault> {
+    pub(super) fn request(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) -> Result<Answer, Fault> {
         self.expire(now);
         let request = Request::read(datagram)?;
         let token = self.judge(now, from, &request)?;
         let tag = tag(request.private);
-        let holder = (occupancy.holder)(token.client_id);
+        let mut shared = self.registry.lock();
+        let holder = shared.holder(token.client_id);
         match holder {
             Some(holder) if holder.tag == tag => return Err(Fault::Unexpected),
             Some(holder) if holder.expire_s >= request.expire_s => return Err(Fault::IdentityHeld),
             _ => {}
         }
-        self.tokens.present(self.calendar.unix(now).as_secs(), tag, request.expire_s, from)?;
+        shared.tokens.present(self.calendar.unix(now).as_secs(), tag, request.expire_s, from)?;
+        let sequence = shared.take_sequence(self.calendar.first_sequence(now));
+        let is_full = shared.is_full() && holder.is_none();
+        drop(shared);
         let send = PacketCipher::new(&token.server_to_client_key, request.protocol_id);
         let receive = PacketCipher::new(&token.client_to_server_key, request.protocol_id);
-        let sequence = self.take_sequence(now);
         let mut tunnel = Tunnel::new(send, receive, sequence);
         let mut reply = Vec::new();
-        if occupancy.is_full && holder.is_none() {
+        if is_full {
             tunnel.write(PacketKind::Denied, &[], &mut reply);
             return Ok(Answer::Denial(reply));
         }
@@ -174,7 +162,7 @@ impl Admission {
             return Err(Fault::Challenge);
         }
         let pending = self.pending.remove(&from).ok_or(Fault::UnknownAddress)?;
-        tunnel.raise_sequence(self.take_sequence(now));
+        tunnel.raise_sequence(self.registry.lock().take_sequence(self.calendar.first_sequence(now)));
         Ok(Admitted { pending, user_data, tunnel })
     }
 
@@ -183,20 +171,6 @@ impl Admission {
         let mut reply = Vec::new();
         admitted.tunnel.write(PacketKind::Denied, &[], &mut reply);
         reply
-    }
-
-    /// Never again gives out sequence numbers below `sequence`.
-    pub(super) fn raise_sequence(&mut self, sequence: u64) {
-        self.next_sequence = self.next_sequence.max(sequence);
-    }
-
-    /// A sequence number above every one used before, also by a server of the same keys that ran earlier: they begin at the
-    /// unix time in milliseconds times 2^20.
-    fn take_sequence(&mut self, now: Duration) -> u64 {
-        let floor = (self.calendar.unix(now).as_millis() as u64) << 20;
-        let sequence = self.next_sequence.max(floor);
-        self.next_sequence = sequence + 1;
-        sequence
     }
 
     /// Everything about a request that does not depend on who is connected, cheapest first.

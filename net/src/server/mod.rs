@@ -3,6 +3,7 @@
 mod admission;
 mod config;
 mod gate;
+mod registry;
 mod shard;
 mod timers;
 mod tokens;

@@ -7,11 +7,14 @@ use std::time::Duration;
 use crate::connection::{Connection, ConnectionSetup, Verdict};
 use crate::counters::{Counters, Fault};
 use crate::disconnect::{DisconnectCode, DisconnectReason};
+use crate::entropy::{Entropy, SeedEntropy};
 use crate::event::{Egress, Ingress, Refusal};
 use crate::id::{ConnectionId, LaneId};
 use crate::netcode::packet::{PacketKind, Request};
-use crate::server::admission::{Admission, Admitted, Answer, Calendar, Holder, Occupancy};
+use crate::parcel::Parcel;
+use crate::server::admission::{Admission, Admitted, Answer, Calendar};
 use crate::server::config::ServerConfig;
+use crate::server::registry::{Holder, Registry};
 use crate::server::timers::Timers;
 use crate::session::Desk;
 use crate::shard::Shard;
@@ -19,8 +22,12 @@ use crate::stats::ConnectionStats;
 
 /// Replies to handshakes that wait to be sent at most; more are dropped, and asked for again.
 const MAX_REPLIES: usize = 1_024;
+/// Most shards of a set: a connection id has eight bits for them.
+const MAX_SHARDS: usize = 256;
+/// Datagrams on their way to other shards at most.
+const MAX_PARCELS: usize = 1_024;
 
-/// Every connection accepted behind one socket.
+/// Every connection accepted behind one socket, alone or as one of a set that shares its address.
 pub struct ServerShard {
     config: ServerConfig,
     desk: Desk,
@@ -28,13 +35,18 @@ pub struct ServerShard {
     slots: Vec<Slot>,
     free: Vec<u32>,
     by_address: HashMap<SocketAddr, u32>,
-    by_client: HashMap<u64, u32>,
+    registry: Registry,
+    connected: usize,
     timers: Timers,
     /// Slots with something to send or time to reckon.
     ready: VecDeque<u32>,
     /// Slots with something queued since their last flush.
     dirty: Vec<u32>,
     replies: VecDeque<(SocketAddr, Vec<u8>)>,
+    /// What belongs to other shards of the set.
+    parcels: VecDeque<(u8, Parcel)>,
+    /// A datagram of another shard while it is opened.
+    forwarded: Vec<u8>,
 }
 
 struct Slot {
@@ -47,7 +59,6 @@ struct Slot {
 struct Client {
     connection: Connection,
     client_id: u64,
-    holder: Holder,
     /// Earliest time it is entered for in the timers.
     timer: Option<Duration>,
     is_ready: bool,
@@ -58,18 +69,48 @@ impl ServerShard {
     /// `seed` is unpredictable.
     #[must_use]
     pub fn new(config: ServerConfig, now: Duration, unix: Duration, seed: [u8; 32]) -> Self {
-        let calendar = Calendar { started: now, started_unix: unix };
+        let registry = Registry::new(1, config.max_clients, config.limits.max_tokens);
+        Self::join(config, registry, Calendar { started: now, started_unix: unix }, seed)
+    }
+
+    /// `count` shards (1 to 256) that are one server: clients, identities, tokens and the client limit are common, each
+    /// connection belongs to one shard. Their numbers are 0 to `count` minus 1, whatever `config.shard` says;
+    /// `config.max_reassembly_bytes` is divided among them. Each has a socket of its own on the common address (see
+    /// [`Driver::bind_set`](crate::io::Driver::bind_set)); what comes to one and belongs to another passes between them as a
+    /// [`Parcel`].
+    ///
+    /// # Panics
+    /// If `count` is 0 or above 256.
+    #[must_use]
+    pub fn set(config: &ServerConfig, count: usize, now: Duration, unix: Duration, seed: [u8; 32]) -> Vec<Self> {
+        assert!((1..=MAX_SHARDS).contains(&count), "a set has 1 to {MAX_SHARDS} shards");
+        let registry = Registry::new(count as u16, config.max_clients, config.limits.max_tokens);
+        let mut entropy = SeedEntropy::new(seed);
+        let mut shard = |shard: usize| {
+            let mut seed = [0; 32];
+            entropy.fill(&mut seed);
+            let max_reassembly_bytes = config.max_reassembly_bytes / count;
+            let config = ServerConfig { shard: shard as u8, max_reassembly_bytes, ..config.clone() };
+            Self::join(config, registry.clone(), Calendar { started: now, started_unix: unix }, seed)
+        };
+        (0..count).map(&mut shard).collect()
+    }
+
+    fn join(config: ServerConfig, registry: Registry, calendar: Calendar, seed: [u8; 32]) -> Self {
         Self {
             desk: Desk::new(config.max_reassembly_bytes),
-            admission: Admission::new(&config, calendar, seed),
+            admission: Admission::new(&config, registry.clone(), calendar, seed),
             slots: Vec::new(),
             free: Vec::new(),
             by_address: HashMap::new(),
-            by_client: HashMap::new(),
+            registry,
+            connected: 0,
             timers: Timers::default(),
             ready: VecDeque::new(),
             dirty: Vec::new(),
             replies: VecDeque::new(),
+            parcels: VecDeque::new(),
+            forwarded: Vec::new(),
             config,
         }
     }
@@ -86,10 +127,10 @@ impl ServerShard {
         self.client(connection).map(|client| client.connection.stats())
     }
 
-    /// Connected clients.
+    /// Connected clients of this shard.
     #[must_use]
     pub fn connected(&self) -> usize {
-        self.by_client.len()
+        self.connected
     }
 
     fn client(&self, connection: ConnectionId) -> Option<&Client> {
@@ -98,12 +139,7 @@ impl ServerShard {
     }
 
     fn request(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
-        let holder = |client_id: u64| {
-            let index = self.by_client.get(&client_id)?;
-            self.slots[*index as usize].client.as_ref().map(|client| client.holder)
-        };
-        let occupancy = Occupancy { is_full: self.is_full(), holder: &holder };
-        match self.admission.request(now, from, datagram, &occupancy) {
+        match self.admission.request(now, from, datagram) {
             Ok(Answer::Challenge(reply)) => {
                 self.desk.counters.challenges += 1;
                 self.reply(from, reply);
@@ -114,10 +150,6 @@ impl ServerShard {
             }
             Err(fault) => self.desk.counters.count(fault),
         }
-    }
-
-    fn is_full(&self) -> bool {
-        self.by_client.len() >= self.config.max_clients.min(ConnectionId::MAX_SLOTS)
     }
 
     fn reply(&mut self, to: SocketAddr, reply: Vec<u8>) {
@@ -135,33 +167,51 @@ impl ServerShard {
 
     /// Gives an admitted client a slot, ending the connection that held its identity or address before.
     fn admit(&mut self, now: Duration, from: SocketAddr, admitted: Admitted, ingress: &mut Vec<Ingress>) {
-        let holder = self.by_client.get(&admitted.pending.client_id).copied();
-        let held = holder.and_then(|index| self.slots[index as usize].client.as_ref()).map(|client| client.holder);
-        if held.is_some_and(|held| held.expire_s >= admitted.pending.expire_s) {
-            return self.desk.counters.count(Fault::IdentityHeld);
-        }
-        if self.is_full() && holder.is_none() {
+        let Some(index) = self.take_slot() else {
             self.desk.counters.count(Fault::ServerFull);
             return self.reply(from, Admission::deny(admitted));
-        }
-        if let Some(index) = holder {
+        };
+        let connection = ConnectionId::new(self.config.shard, index, self.slots[index as usize].generation);
+        let pending = &admitted.pending;
+        let holder = Holder { expire_s: pending.expire_s, tag: pending.tag, connection };
+        let claimed = self.registry.lock().claim(pending.client_id, holder);
+        let before = match claimed {
+            Ok(before) => before,
+            Err(fault) => {
+                self.free.push(index);
+                self.desk.counters.count(fault);
+                if fault == Fault::ServerFull {
+                    self.reply(from, Admission::deny(admitted));
+                }
+                return;
+            }
+        };
+        if let Some(before) = before {
             self.desk.counters.taken_over += 1;
-            self.close(now, index, (DisconnectCode::TakenOver, String::new()), ingress);
+            if before.shard() == self.config.shard {
+                self.take_over(now, before, ingress);
+            } else {
+                self.parcels.push_back((before.shard(), Parcel::TakenOver { connection: before }));
+            }
         }
         if let Some(index) = self.by_address.get(&from).copied() {
             self.close(now, index, (DisconnectCode::TakenOver, String::new()), ingress);
             self.forget(index);
         }
-        self.connect(now, from, admitted, ingress);
+        self.connect(now, from, (connection, admitted), ingress);
     }
 
-    fn connect(&mut self, now: Duration, address: SocketAddr, admitted: Admitted, ingress: &mut Vec<Ingress>) {
+    fn connect(
+        &mut self,
+        now: Duration,
+        address: SocketAddr,
+        (id, admitted): (ConnectionId, Admitted),
+        ingress: &mut Vec<Ingress>,
+    ) {
         let Admitted { pending, user_data, tunnel } = admitted;
-        let Some(index) = self.take_slot() else { return self.desk.counters.count(Fault::ServerFull) };
-        let id = ConnectionId::new(self.config.shard, index, self.slots[index as usize].generation);
         let lanes = (pending.protocol_id == self.config.protocol_id).then(|| self.config.lanes.clone());
         let mut greeting = [0; 8];
-        greeting[..4].copy_from_slice(&index.to_le_bytes());
+        greeting[..4].copy_from_slice(&id.index().to_le_bytes());
         greeting[4..].copy_from_slice(&(self.config.max_clients as u32).to_le_bytes());
         let setup = ConnectionSetup {
             id,
@@ -174,6 +224,7 @@ impl ServerShard {
         };
         let connection = Connection::new(setup, tunnel, now);
         self.desk.counters.connected += 1;
+        self.connected += 1;
         ingress.push(Ingress::Connected {
             connection: id,
             client_id: pending.client_id,
@@ -181,13 +232,18 @@ impl ServerShard {
             address,
             lanes: connection.has_lanes(),
         });
-        let holder = Holder { expire_s: pending.expire_s, tag: pending.tag };
-        let client_id = pending.client_id;
-        let client = Client { connection, client_id, holder, timer: None, is_ready: false };
-        self.slots[index as usize].client = Some(Box::new(client));
-        self.by_address.insert(address, index);
-        self.by_client.insert(pending.client_id, index);
-        self.mark_ready(index);
+        let client = Client { connection, client_id: pending.client_id, timer: None, is_ready: false };
+        self.slots[id.index() as usize].client = Some(Box::new(client));
+        self.by_address.insert(address, id.index());
+        self.registry.settle(address, self.config.shard);
+        self.mark_ready(id.index());
+    }
+
+    /// Ends a connection whose identity connected anew.
+    fn take_over(&mut self, now: Duration, connection: ConnectionId, ingress: &mut Vec<Ingress>) {
+        if self.client(connection).is_some() {
+            self.close(now, connection.index(), (DisconnectCode::TakenOver, String::new()), ingress);
+        }
     }
 
     fn take_slot(&mut self) -> Option<u32> {
@@ -224,20 +280,45 @@ impl ServerShard {
         let Some(client) = &self.slots[index as usize].client else { return };
         self.desk.counters.disconnected += 1;
         ingress.push(Ingress::Disconnected { connection: client.connection.id, reason });
-        if self.by_client.get(&client.client_id) == Some(&index) {
-            self.by_client.remove(&client.client_id);
-        }
+        self.connected -= 1;
+        self.registry.lock().release(client.client_id, client.connection.id);
         if gone { self.forget(index) } else { self.mark_ready(index) }
     }
 
     /// Frees a slot.
     fn forget(&mut self, index: u32) {
         let Some(client) = self.slots[index as usize].client.take() else { return };
-        self.admission.raise_sequence(client.connection.next_sequence());
-        if self.by_address.get(&client.connection.address) == Some(&index) {
-            self.by_address.remove(&client.connection.address);
+        self.registry.lock().raise_sequence(client.connection.next_sequence());
+        let address = client.connection.address;
+        if self.by_address.get(&address) == Some(&index) {
+            self.by_address.remove(&address);
+            self.registry.leave(address, self.config.shard);
         }
         self.free.push(index);
+    }
+
+    /// Gives a datagram to the connection in a slot.
+    fn hand_to(
+        &mut self,
+        now: Duration,
+        index: u32,
+        (_from, datagram): (SocketAddr, &mut [u8]),
+        ingress: &mut Vec<Ingress>,
+    ) {
+        if let Some(client) = &mut self.slots[index as usize].client {
+            let verdict = client.connection.handle(now, datagram, &mut self.desk, ingress);
+            self.conclude(index, verdict, ingress);
+        }
+    }
+
+    /// Hands a datagram to the shard that owns its connection.
+    fn forward(&mut self, shard: u8, from: SocketAddr, datagram: &[u8]) {
+        if self.parcels.len() >= MAX_PARCELS {
+            return self.desk.counters.count(Fault::ForwardFull);
+        }
+        self.desk.counters.forwarded += 1;
+        let bytes = self.desk.arena.copy(datagram);
+        self.parcels.push_back((shard, Parcel::Datagram { from, bytes }));
     }
 
     fn mark_ready(&mut self, index: u32) {
@@ -295,12 +376,12 @@ impl Shard for ServerShard {
         if is_response && self.admission.is_pending(&from) {
             return self.response(now, from, datagram, ingress);
         }
-        let Some(index) = self.by_address.get(&from).copied() else {
-            return self.desk.counters.count(Fault::UnknownAddress);
-        };
-        if let Some(client) = &mut self.slots[index as usize].client {
-            let verdict = client.connection.handle(now, datagram, &mut self.desk, ingress);
-            self.conclude(index, verdict, ingress);
+        if let Some(index) = self.by_address.get(&from).copied() {
+            return self.hand_to(now, index, (from, datagram), ingress);
+        }
+        match self.registry.shard_at(from) {
+            Some(shard) if shard != self.config.shard => self.forward(shard, from, datagram),
+            _ => self.desk.counters.count(Fault::UnknownAddress),
         }
     }
 
@@ -354,5 +435,25 @@ impl Shard for ServerShard {
 
     fn next_timeout(&self) -> Option<Duration> {
         if self.ready.is_empty() && self.replies.is_empty() { self.timers.next() } else { Some(Duration::ZERO) }
+    }
+
+    fn depart(&mut self) -> Option<(u8, Parcel)> {
+        self.parcels.pop_front()
+    }
+
+    fn arrive(&mut self, now: Duration, parcel: Parcel, ingress: &mut Vec<Ingress>) {
+        match parcel {
+            Parcel::TakenOver { connection } => self.take_over(now, connection, ingress),
+            Parcel::Datagram { from, bytes } => {
+                let mut datagram = std::mem::take(&mut self.forwarded);
+                datagram.clear();
+                datagram.extend_from_slice(&bytes);
+                match self.by_address.get(&from).copied() {
+                    Some(index) => self.hand_to(now, index, (from, &mut datagram), ingress),
+                    None => self.desk.counters.count(Fault::UnknownAddress),
+                }
+                self.forwarded = datagram;
+            }
+        }
     }
 }
