@@ -1,6 +1,7 @@
 //! The `tidelock` command: a lab to walk in, a server, a swarm of clients, and tools for places, tokens and vectors.
 
 mod args;
+mod bad_link;
 mod bots;
 mod chance;
 mod failure;
@@ -10,7 +11,6 @@ mod key;
 mod lab;
 mod pace;
 mod place;
-mod relay;
 mod serve;
 mod signals;
 mod swarm;

@@ -14,10 +14,10 @@ use super::frames::{self, Others, Pose};
 use super::held::{Held, Keys};
 use super::place_message::PlaceMessage;
 use super::stats::Measuring;
+use crate::bad_link::BadLink;
 use crate::failure::Failure;
 use crate::key::DEVELOPMENT_KEY;
 use crate::pace::Pace;
-use crate::relay::RelayThread;
 use crate::token::local_token;
 
 /// Frames a second to the page.
@@ -58,14 +58,14 @@ struct LinkWish {
 /// A person at the page: a real client behind an emulated link, on a thread of its own. Dropped, it leaves.
 pub(super) struct Visitor {
     held: Arc<Held>,
-    relay: Arc<RelayThread>,
+    relay: Arc<BadLink>,
     ends: Arc<AtomicBool>,
 }
 
 impl Visitor {
     /// Lets visitor `number` join; what the page shall know goes into `out`.
     pub(super) fn start(lab: &Arc<Lab>, number: u64, out: Sender<Outgoing>) -> Result<Self, Failure> {
-        let relay = Arc::new(RelayThread::start(lab.server(), LinkConfig::default(), number)?);
+        let relay = Arc::new(BadLink::start(lab.server(), LinkConfig::default(), number)?);
         let token = local_token(&DEVELOPMENT_KEY, number, lab.server())?;
         let token = token.through(vec![relay.address()]).map_err(|why| Failure::Token(why.to_string()))?;
         let config = ClientConfig { name: format!("visitor {number}"), ..ClientConfig::default() };
@@ -126,7 +126,7 @@ struct Session {
     client: Client,
     held: Arc<Held>,
     ends: Arc<AtomicBool>,
-    _relay: Arc<RelayThread>,
+    _relay: Arc<BadLink>,
     out: Sender<Outgoing>,
     /// The state the page was told last.
     told: Option<ClientState>,

@@ -16,11 +16,11 @@ use tidelock::net::emulator::LinkConfig;
 use tidelock::{ClientConfig, PlaceCache, Protocol};
 
 use crate::args::SwarmArgs;
+use crate::bad_link::BadLink;
 use crate::bots::Recruit;
 use crate::failure::Failure;
 use crate::http;
 use crate::key::private_key;
-use crate::relay::RelayThread;
 use crate::serve::metrics_address;
 use crate::token::local_token;
 use crew::Crew;
@@ -43,8 +43,8 @@ pub(crate) fn run(args: &SwarmArgs) -> Result<(), Failure> {
     metrics.map(|address| server_word(address, 1.0)).transpose()?;
     let link = link(args);
     let emulated = link != LinkConfig::default();
-    let relay = if emulated { Some(RelayThread::start(args.server, link, args.seed)?) } else { None };
-    let through = relay.as_ref().map(RelayThread::address);
+    let relay = if emulated { Some(BadLink::start(args.server, link, args.seed)?) } else { None };
+    let through = relay.as_ref().map(BadLink::address);
     let epoch = Instant::now();
     let crew = Crew::start(epoch, Protocol::builder().build(), recruits(args, through)?, threads(args))?;
     let mut report = Report {
