@@ -95,3 +95,25 @@ fn pacing_riders_are_never_corrected_at_150_ms_jitter_and_loss() {
 fn riders_on_a_perfect_link_are_never_corrected() {
     ride(link(0, 0, 0.0), 5, 0.25);
 }
+
+// S-12a, S-40: others who ride are drawn on their platform, not where it was.
+#[test]
+fn remote_riders_are_drawn_on_what_they_ride() {
+    let mut game = game(Place::compile(RIDES).expect("a sound place"), link(150, 20, 0.05), 6);
+    let rider = game.add_client(ClientOptions::default());
+    let watcher = game.add_client(ClientOptions::default());
+    let idle = |_: ClientKey, _: Duration| ControlInput::default();
+    game.run(Duration::from_secs(4), idle);
+    let rider_id = game.client(rider).character().expect("it plays");
+    let mut last = None;
+    for _ in 0..600 {
+        game.tick(idle);
+        let projection = game.client(watcher).projection();
+        let drawn = projection.characters.iter().find(|one| one.id == rider_id).expect("it is in sight");
+        let near = |part: &&tidelock::DrawnPart| part.position.distance(drawn.position) < 20.0;
+        let platform = projection.movers.iter().find(near).expect("it rides");
+        let local = platform.rotation.conjugate() * (drawn.position - platform.position);
+        let before = *last.get_or_insert(local);
+        assert!(local.distance(before) < 0.5, "it slid from {before} to {local} on its platform");
+    }
+}

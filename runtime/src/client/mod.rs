@@ -1,5 +1,6 @@
 //! The client: one connection, a replica of what it may know, its own character predicted.
 
+mod carried;
 mod config;
 mod control;
 mod download;

@@ -3,7 +3,8 @@ use tidelock_replication::instance::{CharacterProperties, Pose};
 use tidelock_sim::SimTime;
 use tidelock_sim::tracks::{CharacterTrack, PartTrack};
 
-use super::replica::{Born, SpawnedAt};
+use super::carried::{Carried, Rides};
+use super::replica::{Born, Replica, SpawnedAt};
 use super::{Client, DrawnCharacter, DrawnPart};
 
 /// Says what to draw: others at playback time, the own character and movers at prediction time.
@@ -22,7 +23,7 @@ pub(super) fn run(client: &mut Client) {
 }
 
 fn others(client: &mut Client) {
-    let Client { replica, timeline, own, projection, .. } = client;
+    let Client { replica, timeline, projection, .. } = client;
     let Some(playback) = timeline.playback() else { return };
     projection.playback_s = playback;
     for (id, pose, track, born) in replica.world.query::<(&InstanceId, &Pose, &PartTrack, &Born)>().iter() {
@@ -33,21 +34,40 @@ fn others(client: &mut Client) {
             track.sample(playback).map_or((pose.position, pose.rotation), |sample| (sample.position, sample.rotation));
         projection.parts.push(DrawnPart { id: *id, position, rotation });
     }
-    let mut query = replica.world.query::<(&InstanceId, &CharacterProperties, &SpawnedAt, &CharacterTrack, &Born)>();
-    for (id, properties, spawned, track, born) in query.iter() {
+    characters(client, playback);
+}
+
+fn characters(client: &mut Client, playback: f64) {
+    let Client { replica, own, projection, scene, dt, .. } = client;
+    let Some(scene) = scene else { return };
+    let predicted = own.prediction.as_ref().map_or(playback, |prediction| prediction.drawn_seconds());
+    let Replica { world, movers, .. } = replica;
+    let rides = Rides {
+        movers,
+        settings: &scene.settings,
+        playback: SimTime::from_seconds(playback),
+        predicted: SimTime::from_seconds(predicted),
+        dt: *dt as f32,
+    };
+    let mut query =
+        world.query::<(&InstanceId, &CharacterProperties, &SpawnedAt, &CharacterTrack, &Born, &mut Carried)>();
+    for (id, properties, spawned, track, born, carried) in query.iter() {
         if born.0 > playback || own.id() == Some(*id) {
             continue;
         }
         let sample = track.sample(playback);
+        let state = sample.map_or(spawned.0.state, |pose| pose.state);
+        let (position, yaw) = sample.map_or((spawned.0.position, spawned.0.yaw), |pose| (pose.position, pose.yaw));
+        let (position, yaw) = rides.carry(carried, position, yaw, state);
         projection.characters.push(DrawnCharacter {
             id: *id,
             player: properties.player,
             name: properties.name.clone(),
             color: properties.color,
-            position: sample.map_or(spawned.0.position, |pose| pose.position),
-            yaw: sample.map_or(spawned.0.yaw, |pose| pose.yaw),
+            position,
+            yaw,
             velocity: sample.map_or(glam::Vec3::ZERO, |pose| pose.velocity),
-            state: sample.map_or(spawned.0.state, |pose| pose.state),
+            state,
             own: false,
         });
     }

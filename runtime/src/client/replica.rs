@@ -13,6 +13,7 @@ use tidelock_sim::Tick;
 use tidelock_sim::collision::{ColliderId, CollisionIndex};
 use tidelock_sim::tracks::{CharacterTrack, PartPose, PartTrack};
 
+use super::carried::Carried;
 use crate::scene::{Scene, add_collider};
 
 /// What the client may know of the place: the authored file, and a hecs world of what differs from it or moves.
@@ -127,7 +128,9 @@ impl MirrorStore for Replica {
         let Some((entity, slot)) = self.spawn(id) else { return };
         let mut track = CharacterTrack::new();
         track.set_send_interval(self.interval);
-        let inserted = self.world.insert(entity, (id, slot, properties, SpawnedAt(pose), track, Born(tick.seconds())));
+        let inserted = self
+            .world
+            .insert(entity, (id, slot, properties, SpawnedAt(pose), track, Born(tick.seconds()), Carried::default()));
         inserted.expect("an entity that was just reserved");
     }
 
