@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use tidelock_net::{DisconnectCode, DisconnectReason};
 use tidelock_sim::Tick;
 use tidelock_sim::report::ReportCounters;
@@ -30,6 +32,8 @@ pub struct ServerMetrics {
 pub struct ServerCounters {
     /// Ticks skipped because the server was late.
     pub ticks_skipped: u64,
+    /// Ticks that took longer than 1/60 s.
+    pub ticks_over_budget: u64,
     /// Connections made.
     pub connections: u64,
     /// Players that entered the place.
@@ -71,6 +75,11 @@ impl ServerMetrics {
             histogram.record(times.get(stage));
         }
         self.last = *times;
+        if times.total() > TICK_BUDGET {
+            self.counters.ticks_over_budget += 1;
+            let (stage, total) = (times.slowest(), times.total());
+            tracing::debug!(tick = tick.0, ?total, slowest = stage.name(), took = ?times.get(stage), "tick over budget");
+        }
     }
 
     pub(super) fn count_disconnect(&mut self, reason: &DisconnectReason) {

@@ -162,7 +162,7 @@ impl Server {
         self.now = now;
         self.tick = due;
         self.steps += 1;
-        let times = self.run_tick();
+        let times = self.workers.pool().install(|| self.run_tick());
         self.metrics.count_tick(self.tick, skipped, &times, self.sessions.len());
         Some(StepReport { tick: due, skipped, times })
     }

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use parking_lot::{Mutex, MutexGuard};
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use tidelock_sim::collision::Nearby;
@@ -9,7 +11,7 @@ pub(crate) const CHARACTERS_PER_JOB: usize = 32;
 
 /// The threads of the parallel stages and what each keeps warm.
 pub(crate) struct Workers {
-    pool: ThreadPool,
+    pool: Arc<ThreadPool>,
     /// One collision scratch per thread, and one for whoever runs outside the pool.
     nearby: Vec<Mutex<Nearby>>,
 }
@@ -19,10 +21,16 @@ impl Workers {
     pub(crate) fn new(threads: usize) -> Result<Self, ThreadPoolBuildError> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|n| format!("tick-{n}")).build()?;
         let nearby = (0..=pool.current_num_threads()).map(|_| Mutex::new(Nearby::new())).collect();
-        Ok(Self { pool, nearby })
+        Ok(Self { pool: Arc::new(pool), nearby })
     }
 
-    /// Runs a stage inside the pool.
+    /// The pool itself: a whole tick runs inside it, so that its thread works on parallel stages instead of waiting for others
+    /// to wake up.
+    pub(crate) fn pool(&self) -> Arc<ThreadPool> {
+        Arc::clone(&self.pool)
+    }
+
+    /// Runs a stage inside the pool; at once on a thread that already is.
     pub(crate) fn run<T: Send>(&self, stage: impl FnOnce() -> T + Send) -> T {
         self.pool.install(stage)
     }
