@@ -6,6 +6,9 @@ use tidelock_sim::report::ReportCounters;
 
 use crate::metrics::{Stage, StageTimes, TimeHistogram};
 
+/// What a tick may take (T-3).
+const TICK_BUDGET: Duration = Duration::from_nanos(1_000_000_000 / Tick::HZ as u64);
+
 /// What a server has counted and timed since it started.
 #[derive(Clone, Debug, Default)]
 pub struct ServerMetrics {
