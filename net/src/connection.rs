@@ -8,11 +8,13 @@ use crate::arena::Span;
 use crate::counters::Fault;
 use crate::disconnect::{DisconnectCode, DisconnectReason};
 use crate::event::{Egress, Ingress, Refusal};
+use crate::extension::{ExtendedTunnel, Notice, PATH_BYTES, PathProbe, Secrets, Upgrade, Way};
 use crate::id::{ConnectionId, LaneId};
 use crate::lane::LaneSet;
-use crate::netcode::MAX_PAYLOAD_BYTES;
 use crate::netcode::packet::PacketKind;
 use crate::netcode::tunnel::Tunnel;
+use crate::netcode::{MAX_PAYLOAD_BYTES, TAG_BYTES};
+use crate::sealer::Sealer;
 use crate::session::{Desk, Session, SessionConfig};
 use crate::stats::ConnectionStats;
 
@@ -25,6 +27,8 @@ const FIRST_FAREWELLS: usize = 2;
 const MAX_RAW: usize = 256;
 /// Datagrams sent to one connection before others have their turn.
 const TURN_DATAGRAMS: usize = 64;
+/// Length of a datagram with a path challenge.
+const CHALLENGE_DATAGRAM_BYTES: usize = 1 + 4 + PATH_BYTES + TAG_BYTES;
 /// Least time between keep-alives sent in answer to something.
 const MIN_GREETING: Duration = Duration::from_millis(50);
 
@@ -41,6 +45,8 @@ pub(crate) struct ConnectionSetup {
     pub(crate) greeting: [u8; 8],
     /// Whether the peer is known to consider itself connected.
     pub(crate) confirmed: bool,
+    /// Where it stands between the standard and the extension.
+    pub(crate) upgrade: Upgrade,
 }
 
 /// What became of a connection.
@@ -53,6 +59,8 @@ pub(crate) enum Verdict {
     Gone(DisconnectReason),
     /// Its farewell is said; it is to be forgotten.
     Finished,
+    /// Its peer was followed to another address from this one.
+    Moved(SocketAddr),
 }
 
 struct Farewells {
@@ -66,7 +74,12 @@ struct Farewells {
 pub(crate) struct Connection {
     pub(crate) id: ConnectionId,
     pub(crate) address: SocketAddr,
-    tunnel: Tunnel,
+    sealer: Sealer,
+    upgrade: Upgrade,
+    /// A path the peer may have moved to.
+    path: Option<Box<PathProbe>>,
+    /// The peer's path challenge, to be answered.
+    path_answer: Option<[u8; PATH_BYTES]>,
     session: Option<Box<Session>>,
     raw: VecDeque<Span>,
     raw_released: usize,
@@ -91,7 +104,10 @@ impl Connection {
         Self {
             id: setup.id,
             address: setup.address,
-            tunnel,
+            sealer: Sealer::new(tunnel),
+            upgrade: setup.upgrade,
+            path: None,
+            path_answer: None,
             session,
             raw: VecDeque::new(),
             raw_released: 0,
@@ -119,21 +135,22 @@ impl Connection {
         self.closing.is_some()
     }
 
-    /// First sequence number not used for sealing.
+    /// First sequence number of the standard not used for sealing.
     pub(crate) fn next_sequence(&self) -> u64 {
-        self.tunnel.next_sequence()
+        self.sealer.next_sequence()
     }
 
-    /// Takes a datagram from the connection's address.
+    /// Takes a datagram. Only packets of the extension may come from another address than the connection's.
     pub(crate) fn handle(
         &mut self,
         now: Duration,
-        datagram: &mut [u8],
+        (from, datagram): (SocketAddr, &mut [u8]),
         desk: &mut Desk,
         ingress: &mut Vec<Ingress>,
     ) -> Verdict {
-        let bytes = datagram.len() as u64;
-        let (kind, body) = match self.tunnel.open(datagram) {
+        let bytes = datagram.len();
+        self.sealer.advance(now);
+        let opened = match self.sealer.open(now, datagram) {
             Ok(opened) => opened,
             Err(fault) => {
                 desk.counters.count(fault);
@@ -143,13 +160,27 @@ impl Connection {
         if self.is_closing() {
             return Verdict::Alive;
         }
+        let (kind, body, is_newest) = (opened.kind, opened.body, opened.is_newest);
+        if opened.is_extended && self.sealer.lead() {
+            self.upgrade = Upgrade::None;
+            desk.counters.extended += 1;
+        }
         if kind.is_replay_protected() {
             self.last_received = now;
             self.confirmed = true;
             self.packets_in += 1;
-            self.bytes_in += bytes;
+            self.bytes_in += bytes as u64;
+        }
+        if from != self.address {
+            self.try_path(now, (from, bytes), is_newest, desk);
         }
         match kind {
+            PacketKind::PathChallenge => {
+                self.path_answer = body.first_chunk().copied();
+                Verdict::Alive
+            }
+            PacketKind::PathAnswer => self.take_path_answer(from, body, desk),
+
             PacketKind::KeepAlive => Verdict::Alive,
             PacketKind::Payload => self.take_payload(now, body, desk, ingress),
             PacketKind::Disconnect => {
@@ -166,6 +197,31 @@ impl Connection {
                 Verdict::Alive
             }
         }
+    }
+
+    /// Notes that a packet came from another address, and whether it shows that the peer moved there.
+    fn try_path(&mut self, now: Duration, (from, bytes): (SocketAddr, usize), is_newest: bool, desk: &mut Desk) {
+        if is_newest && self.path.as_ref().is_none_or(|path| path.yields_to(now, from)) {
+            self.path = Some(Box::new(PathProbe::new(now, from, desk.random())));
+        }
+        if let Some(path) = &mut self.path {
+            path.receive(from, bytes);
+        }
+    }
+
+    fn take_path_answer(&mut self, from: SocketAddr, answer: &[u8], desk: &mut Desk) -> Verdict {
+        if !self.path.as_ref().is_some_and(|path| path.is_answer(from, answer)) {
+            desk.counters.count(Fault::Path);
+            return Verdict::Alive;
+        }
+        self.path = None;
+        let before = std::mem::replace(&mut self.address, from);
+        desk.counters.moved += 1;
+        // A NAT that chose another port leaves the path as it was.
+        if let Some(session) = self.session.as_mut().filter(|_| before.ip() != from.ip()) {
+            session.change_path();
+        }
+        Verdict::Moved(before)
     }
 
     /// Carries out a wish that is not a disconnect.
@@ -230,19 +286,24 @@ impl Connection {
         if self.is_closing() {
             return self.say_farewell(now, desk, out);
         }
+        self.sealer.advance(now);
+        self.send_notices(now, desk, out);
+        self.send_path(now, desk, out);
         if self.greeting_due {
             self.send_greeting(now, desk, out);
         }
         for _ in 0..TURN_DATAGRAMS {
-            let body = self.tunnel.begin(PacketKind::Payload, &mut desk.datagram);
+            let body = self.sealer.begin(PacketKind::Payload, &mut desk.datagram);
             if !self.write_payload(now, desk) {
                 break;
             }
             if !self.confirmed && now >= self.last_greeting + MIN_GREETING {
                 let payload = desk.datagram.split_off(body);
                 self.send_greeting(now, desk, out);
-                self.tunnel.begin(PacketKind::Payload, &mut desk.datagram);
+                let body = self.sealer.begin(PacketKind::Payload, &mut desk.datagram);
                 desk.datagram.extend_from_slice(&payload);
+                self.finish(now, body, desk, out);
+                continue;
             }
             self.finish(now, body, desk, out);
         }
@@ -266,7 +327,13 @@ impl Connection {
         if let Some(due) = self.session.as_ref().and_then(|session| session.next_timeout(now)) {
             next = next.min(due);
         }
-        if self.greeting_due || self.raw_released > 0 { now } else { next }
+        if let Upgrade::Announcing(announcing) = &self.upgrade {
+            next = announcing.due().map_or(next, |due| next.min(due));
+        }
+        if let Some(due) = self.path.as_ref().and_then(|path| path.due(CHALLENGE_DATAGRAM_BYTES)) {
+            next = next.min(due);
+        }
+        if self.greeting_due || self.raw_released > 0 || self.path_answer.is_some() { now } else { next }
     }
 
     pub(crate) fn stats(&self) -> ConnectionStats {
@@ -291,6 +358,9 @@ impl Connection {
         desk: &mut Desk,
         ingress: &mut Vec<Ingress>,
     ) -> Verdict {
+        if self.session.is_some() && Notice::is_notice(payload) {
+            return self.take_notice(now, payload, desk, ingress);
+        }
         let Some(session) = &mut self.session else {
             ingress.push(Ingress::Raw { connection: self.id, bytes: desk.arena.copy(payload) });
             return Verdict::Alive;
@@ -301,15 +371,43 @@ impl Connection {
                 self.abandon(desk, ingress);
                 Verdict::Gone(DisconnectReason::Remote { code: farewell.code, text: farewell.text })
             }
-            Err(fault) => {
-                desk.counters.count(fault);
-                if fault.is_peers() && session.count_fault(now) {
-                    self.expel(now, desk, ingress)
-                } else {
-                    Verdict::Alive
-                }
-            }
+            Err(fault) => self.take_fault(now, fault, desk, ingress),
         }
+    }
+
+    fn take_fault(&mut self, now: Duration, fault: Fault, desk: &mut Desk, ingress: &mut Vec<Ingress>) -> Verdict {
+        desk.counters.count(fault);
+        let expelled = fault.is_peers() && self.session.as_mut().is_some_and(|session| session.count_fault(now));
+        if expelled { self.expel(now, desk, ingress) } else { Verdict::Alive }
+    }
+
+    /// Takes what the peer says about the extension.
+    fn take_notice(&mut self, now: Duration, payload: &[u8], desk: &mut Desk, ingress: &mut Vec<Ingress>) -> Verdict {
+        match (Notice::read(payload), &mut self.upgrade) {
+            (Ok(Notice::Announcement(client)), Upgrade::Waiting(keys)) => {
+                let server = desk.random();
+                let secrets = Secrets::derive(keys, &client, &server);
+                self.sealer.extend(ExtendedTunnel::new(Way::Server, &secrets, 0));
+                let answer = Notice::Answer(server, self.id);
+                self.upgrade = Upgrade::Answered { announced: client, answer, due: true };
+            }
+            (Ok(Notice::Announcement(client)), Upgrade::Answered { announced, due, .. }) if client == *announced => {
+                *due = true;
+            }
+            (Ok(Notice::Answer(server, name)), Upgrade::Announcing(announcing)) => {
+                let secrets = announcing.secrets(&server);
+                self.sealer.extend(ExtendedTunnel::new(Way::Client(name), &secrets, 0));
+                self.sealer.lead();
+                desk.counters.extended += 1;
+                self.upgrade = Upgrade::None;
+                // Shows the server that the answer came.
+                self.greeting_due = true;
+            }
+            // One that came twice, or after all was said.
+            (Ok(_), _) => {}
+            (Err(_), _) => return self.take_fault(now, Fault::Frame, desk, ingress),
+        }
+        Verdict::Alive
     }
 
     fn expel(&mut self, now: Duration, desk: &mut Desk, ingress: &mut Vec<Ingress>) -> Verdict {
@@ -339,8 +437,42 @@ impl Connection {
         self.raw.pop_front().inspect(|bytes| desk.datagram.extend_from_slice(bytes)).is_some()
     }
 
+    /// Says what there is to say about the extension.
+    fn send_notices(&mut self, now: Duration, desk: &mut Desk, out: &mut dyn FnMut(SocketAddr, &[u8])) {
+        let notice = match &mut self.upgrade {
+            Upgrade::Announcing(announcing) if announcing.due().is_some_and(|due| due <= now) => {
+                announcing.announce(now)
+            }
+            Upgrade::Answered { answer, due, .. } if *due => {
+                *due = false;
+                *answer
+            }
+            _ => return,
+        };
+        let body = self.sealer.begin(PacketKind::Payload, &mut desk.datagram);
+        notice.write(&mut desk.datagram);
+        self.finish(now, body, desk, out);
+    }
+
+    /// Challenges a new path and answers the peer's challenge.
+    fn send_path(&mut self, now: Duration, desk: &mut Desk, out: &mut dyn FnMut(SocketAddr, &[u8])) {
+        if let Some(answer) = self.path_answer.take() {
+            let body = self.sealer.begin(PacketKind::PathAnswer, &mut desk.datagram);
+            desk.datagram.extend_from_slice(&answer);
+            self.finish(now, body, desk, out);
+        }
+        let Some(path) = &mut self.path else { return };
+        if path.due(CHALLENGE_DATAGRAM_BYTES).is_some_and(|due| due <= now) {
+            let challenge = path.send(now, CHALLENGE_DATAGRAM_BYTES);
+            let to = path.address();
+            let body = self.sealer.begin(PacketKind::PathChallenge, &mut desk.datagram);
+            desk.datagram.extend_from_slice(&challenge);
+            self.finish_to(now, (to, body), desk, out);
+        }
+    }
+
     fn send_greeting(&mut self, now: Duration, desk: &mut Desk, out: &mut dyn FnMut(SocketAddr, &[u8])) {
-        let body = self.tunnel.begin(PacketKind::KeepAlive, &mut desk.datagram);
+        let body = self.sealer.begin(PacketKind::KeepAlive, &mut desk.datagram);
         desk.datagram.extend_from_slice(&self.greeting);
         self.finish(now, body, desk, out);
         self.greeting_due = false;
@@ -359,7 +491,7 @@ impl Connection {
             let (code, text) = (closing.code, std::mem::take(&mut closing.text));
             for _ in 0..copies {
                 let Some(session) = &mut self.session else { break };
-                let body = self.tunnel.begin(PacketKind::Payload, &mut desk.datagram);
+                let body = self.sealer.begin(PacketKind::Payload, &mut desk.datagram);
                 session.write_farewell(now, code, &text, desk);
                 self.finish(now, body, desk, out);
             }
@@ -368,20 +500,30 @@ impl Connection {
             }
             let plain = if self.session.is_none() { copies } else { usize::from(last) };
             for _ in 0..plain {
-                let body = self.tunnel.begin(PacketKind::Disconnect, &mut desk.datagram);
+                let body = self.sealer.begin(PacketKind::Disconnect, &mut desk.datagram);
                 self.finish(now, body, desk, out);
             }
         }
     }
 
     fn finish(&mut self, now: Duration, body: usize, desk: &mut Desk, out: &mut dyn FnMut(SocketAddr, &[u8])) {
-        self.tunnel.finish(body, &mut desk.datagram);
+        self.finish_to(now, (self.address, body), desk, out);
+    }
+
+    fn finish_to(
+        &mut self,
+        now: Duration,
+        (to, body): (SocketAddr, usize),
+        desk: &mut Desk,
+        out: &mut dyn FnMut(SocketAddr, &[u8]),
+    ) {
+        self.sealer.finish(body, &mut desk.datagram);
         self.last_sent = now;
         self.packets_out += 1;
         self.bytes_out += desk.datagram.len() as u64;
         desk.counters.datagrams_out += 1;
         desk.counters.bytes_out += desk.datagram.len() as u64;
-        out(self.address, &desk.datagram);
+        out(to, &desk.datagram);
     }
 }
 
@@ -406,6 +548,7 @@ impl RawQueue for VecDeque<Span> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entropy::SeedEntropy;
     use crate::netcode::cipher::PacketCipher;
 
     // N-13: a peer that keeps sending faults inside its session is disconnected with the reason.
@@ -420,13 +563,15 @@ mod tests {
             timeout_s: 10,
             greeting: [0; 8],
             confirmed: true,
+            upgrade: Upgrade::None,
         };
         let mut connection = Connection::new(setup, Tunnel::new(cipher(1), cipher(2), 0), Duration::ZERO);
         let mut peer = Tunnel::new(cipher(2), cipher(1), 0);
-        let (mut desk, mut ingress, mut datagram) = (Desk::new(1 << 20), vec![], vec![]);
+        let (mut desk, mut ingress, mut datagram) = (Desk::new(1 << 20, SeedEntropy::from_number(1)), vec![], vec![]);
         let mut fault = |second: u64, connection: &mut Connection, desk: &mut Desk| {
-            peer.write(PacketKind::Payload, &[0xFF; 30], &mut datagram);
-            connection.handle(Duration::from_secs(second), &mut datagram, desk, &mut ingress)
+            peer.write(PacketKind::Payload, &[0x7F; 30], &mut datagram);
+            let from = connection.address;
+            connection.handle(Duration::from_secs(second), (from, &mut datagram), desk, &mut ingress)
         };
         // One a second is forgiven for ever.
         (0..100).for_each(|second| assert_eq!(fault(second, &mut connection, &mut desk), Verdict::Alive));

@@ -4,6 +4,8 @@ use std::fmt;
 
 const INDEX_BITS: u32 = 20;
 const SHARD_BITS: u32 = 8;
+/// Bytes of a connection's name on the wire.
+pub(crate) const WIRE_NAME_BYTES: usize = 6;
 
 /// Names one connection of one shard: slot index, shard number and the slot's generation.
 ///
@@ -20,6 +22,24 @@ impl ConnectionId {
     pub fn new(shard: u8, index: u32, generation: u64) -> Self {
         debug_assert!((index as usize) < Self::MAX_SLOTS);
         Self(u64::from(index) | u64::from(shard) << INDEX_BITS | generation << (INDEX_BITS + SHARD_BITS))
+    }
+
+    /// The low 48 bits, which name the connection on the wire: index, shard and 20 bits of the generation.
+    pub(crate) fn to_wire(self) -> [u8; WIRE_NAME_BYTES] {
+        let bytes = self.0.to_le_bytes();
+        std::array::from_fn(|at| bytes[at])
+    }
+
+    /// An id of which only the low 48 bits are known.
+    pub(crate) fn from_wire(name: &[u8; WIRE_NAME_BYTES]) -> Self {
+        let mut bytes = [0; 8];
+        bytes[..WIRE_NAME_BYTES].copy_from_slice(name);
+        Self(u64::from_le_bytes(bytes))
+    }
+
+    /// Whether this, as read from the wire, names `other`.
+    pub(crate) fn is_wire_name_of(self, other: Self) -> bool {
+        self.to_wire() == other.to_wire()
     }
 
     /// Number of the shard that owns the connection.

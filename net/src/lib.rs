@@ -27,6 +27,8 @@ pub mod shard;
 pub mod stats;
 
 mod connection;
+mod extension;
+mod sealer;
 mod session;
 
 pub use arena::{Arena, ArenaWriter, Chunk, Span};

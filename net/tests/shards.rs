@@ -140,6 +140,32 @@ fn datagrams_reach_their_connection_from_any_socket() {
     }
 }
 
+// N-9, N-10: a client that moves and thereby comes to another socket is followed by its own shard.
+#[test]
+fn a_client_moves_to_another_socket() {
+    let mut set = Set::new(2, 100);
+    let token = token_until(1, set.now, set.now + 30 * SECOND, 1);
+    let client = set.join(token, 1, 0);
+    let config = ClientConfig { seed: Some([4; 32]), ..ClientConfig::default() };
+    let token = token_until(2, set.now, set.now + 30 * SECOND, 2);
+    set.clients[client].shard = ClientShard::new(config, token, set.now, UNIX + set.now);
+    set.run(SECOND);
+    let name = set.name(client);
+    assert_eq!((name.shard(), set.shards[0].counters().extended), (0, 1));
+    set.clients[client].address = SocketAddr::from(([10, 0, 77, 1], 9));
+    set.clients[client].arrives_at = 1;
+    set.client_send(client, LaneSet::STATE, &[5; 10_000]);
+    set.run(SECOND);
+    assert_eq!(world::take_messages(&mut set.events, LaneSet::STATE), [vec![5; 10_000]]);
+    assert_eq!(set.shards[0].address(name), Some(set.clients[client].address));
+    let egress = Egress::Send { connection: name, lane: LaneSet::STATE, bytes: Span::from(vec![6; 10]), receipt: None };
+    set.shards[0].apply(set.now, egress, &mut set.events);
+    set.shards[0].apply(set.now, Egress::FlushAll, &mut set.events);
+    set.run(20 * SECOND);
+    assert_eq!(world::take_messages(&mut set.clients[client].events, LaneSet::STATE), [vec![6; 10]]);
+    assert!(set.is_connected(client));
+}
+
 // N-1, B95: identities, used tokens and the client limit are known to all shards.
 #[test]
 fn shards_are_one_server() {

@@ -7,7 +7,9 @@ use crate::client::config::ClientConfig;
 use crate::connection::{Connection, ConnectionSetup, Verdict};
 use crate::counters::{Counters, Fault};
 use crate::disconnect::DisconnectReason;
+use crate::entropy::SeedEntropy;
 use crate::event::{Egress, Ingress, Refusal};
+use crate::extension::{Announcing, TokenKeys, Upgrade};
 use crate::id::{ConnectionId, LaneId};
 use crate::netcode::USER_DATA_BYTES;
 use crate::netcode::cipher::PacketCipher;
@@ -67,10 +69,11 @@ impl ClientShard {
         let send = PacketCipher::new(&token.client_to_server_key, token.protocol_id);
         let receive = PacketCipher::new(&token.server_to_client_key, token.protocol_id);
         let tunnel = Tunnel::new(send, receive, (unix.as_millis() as u64) << 20);
+        let entropy = SeedEntropy::new(config.seed.unwrap_or_default());
         Self {
             config,
             token,
-            desk: Desk::new(MAX_REASSEMBLY_BYTES),
+            desk: Desk::new(MAX_REASSEMBLY_BYTES, entropy),
             stage: Stage::Requesting(tunnel),
             started: now,
             server: 0,
@@ -148,6 +151,10 @@ impl ClientShard {
     }
 
     fn establish(&mut self, now: Duration, payload: Option<&mut [u8]>, ingress: &mut Vec<Ingress>) {
+        let upgrade = match self.config.seed {
+            Some(_) if self.config.lanes.is_some() => self.announcing(now),
+            _ => Upgrade::None,
+        };
         let setup = ConnectionSetup {
             id: self.connection(),
             address: self.server_address(),
@@ -156,6 +163,7 @@ impl ClientShard {
             timeout_s: self.token.timeout_s,
             greeting: [0; 8],
             confirmed: true,
+            upgrade,
         };
         self.desk.counters.connected += 1;
         ingress.push(Ingress::Connected {
@@ -172,6 +180,15 @@ impl ClientShard {
         }
     }
 
+    fn announcing(&mut self, now: Duration) -> Upgrade {
+        let keys = TokenKeys {
+            protocol_id: self.token.protocol_id,
+            client_to_server: self.token.client_to_server_key,
+            server_to_client: self.token.server_to_client_key,
+        };
+        Upgrade::Announcing(Box::new(Announcing::new(keys, self.desk.random(), now)))
+    }
+
     /// Tries the next server of the token, or gives up for `reason`.
     fn try_next(&mut self, now: Duration, reason: DisconnectReason, ingress: &mut Vec<Ingress>) {
         if self.server + 1 < self.token.server_addresses.len() {
@@ -184,7 +201,7 @@ impl ClientShard {
 
     fn conclude(&mut self, verdict: Verdict, ingress: &mut Vec<Ingress>) {
         let (reason, gone) = match verdict {
-            Verdict::Alive => return,
+            Verdict::Alive | Verdict::Moved(_) => return,
             Verdict::Finished => return self.stage = Stage::Over,
             Verdict::Closing(reason) => (reason, false),
             Verdict::Gone(reason) => (reason, true),
@@ -230,7 +247,7 @@ impl Shard for ClientShard {
         }
         match &mut self.stage {
             Stage::Established(connection) => {
-                let verdict = connection.handle(now, datagram, &mut self.desk, ingress);
+                let verdict = connection.handle(now, (from, datagram), &mut self.desk, ingress);
                 self.conclude(verdict, ingress);
             }
             Stage::Over => self.desk.counters.count(Fault::Unexpected),

@@ -24,6 +24,10 @@ pub(crate) enum PacketKind {
     KeepAlive = 4,
     Payload = 5,
     Disconnect = 6,
+    /// Of the extension only: asks whether the peer is where its packets come from.
+    PathChallenge = 8,
+    /// Of the extension only.
+    PathAnswer = 9,
 }
 
 impl PacketKind {
@@ -42,12 +46,12 @@ impl PacketKind {
 
     /// Whether the replay window applies.
     pub(crate) fn is_replay_protected(self) -> bool {
-        matches!(self, Self::KeepAlive | Self::Payload | Self::Disconnect)
+        matches!(self, Self::KeepAlive | Self::Payload | Self::Disconnect | Self::PathChallenge | Self::PathAnswer)
     }
 
     fn body_fits(self, bytes: usize) -> Result<(), Fault> {
         let (least, most) = match self {
-            Self::Request => return Err(Fault::Unexpected),
+            Self::Request | Self::PathChallenge | Self::PathAnswer => return Err(Fault::Unexpected),
             Self::Denied | Self::Disconnect => (0, 0),
             Self::Challenge | Self::Response => (8 + CHALLENGE_BYTES, 8 + CHALLENGE_BYTES),
             Self::KeepAlive => (8, 8),

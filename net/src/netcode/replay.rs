@@ -16,6 +16,11 @@ impl ReplayWindow {
         Self { newest: None, seen: [0; WORDS] }
     }
 
+    /// The newest number taken.
+    pub(crate) fn newest(&self) -> Option<u64> {
+        self.newest
+    }
+
     /// Whether `sequence` must not be taken. Compares by subtraction, so numbers near the top of the range are no exception.
     pub(crate) fn is_replayed(&self, sequence: u64) -> bool {
         match self.newest {

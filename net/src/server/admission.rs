@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::counters::Fault;
 use crate::entropy::{Entropy, SeedEntropy};
+use crate::extension::TokenKeys;
 use crate::netcode::cipher::{ChallengeCipher, PacketCipher};
 use crate::netcode::packet::{ChallengeBody, PacketKind, Request};
 use crate::netcode::private_token::{PRIVATE_TOKEN_BYTES, PrivateToken, PrivateTokenError};
@@ -51,6 +52,17 @@ pub(super) struct Pending {
     /// Numbers of the challenges sent.
     challenges: (u64, u64),
     since: Duration,
+}
+
+impl Pending {
+    /// The keys of the token.
+    pub(super) fn keys(&self) -> TokenKeys {
+        TokenKeys {
+            protocol_id: self.protocol_id,
+            client_to_server: self.client_to_server_key,
+            server_to_client: self.server_to_client_key,
+        }
+    }
 }
 
 /// An answered challenge.

@@ -31,6 +31,8 @@ pub struct ServerConfig {
     pub limits: AdmissionLimits,
     /// Most bytes all connections together may hold in unfinished or waiting messages. Default 256 MiB.
     pub max_reassembly_bytes: usize,
+    /// Whether clients that announce the extension are answered; foreign clients never see it. Default true.
+    pub extension: bool,
     /// Number of this shard in its connections' ids. Default 0.
     pub shard: u8,
 }
@@ -50,6 +52,7 @@ impl ServerConfig {
             session: SessionConfig::default(),
             limits: AdmissionLimits::default(),
             max_reassembly_bytes: 256 << 20,
+            extension: true,
             shard: 0,
         }
     }

@@ -47,6 +47,11 @@ impl Registry {
         Self { shared: Arc::new(Mutex::new(shared)), shards }
     }
 
+    /// Whether the set has a shard of this number.
+    pub(super) fn has(&self, shard: u8) -> bool {
+        u16::from(shard) < self.shards
+    }
+
     pub(super) fn lock(&self) -> MutexGuard<'_, Shared> {
         // Every change is whole before anything could panic.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,5 +1,6 @@
 //! The accepting shard.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use crate::counters::{Counters, Fault};
 use crate::disconnect::{DisconnectCode, DisconnectReason};
 use crate::entropy::{Entropy, SeedEntropy};
 use crate::event::{Egress, Ingress, Refusal};
+use crate::extension::{Upgrade, is_extended, named};
 use crate::id::{ConnectionId, LaneId};
 use crate::netcode::packet::{PacketKind, Request};
 use crate::parcel::Parcel;
@@ -97,8 +99,11 @@ impl ServerShard {
     }
 
     fn join(config: ServerConfig, registry: Registry, calendar: Calendar, seed: [u8; 32]) -> Self {
+        // The challenge key is the seed's first block.
+        let mut entropy = SeedEntropy::new(seed);
+        entropy.fill(&mut [0; 32]);
         Self {
-            desk: Desk::new(config.max_reassembly_bytes),
+            desk: Desk::new(config.max_reassembly_bytes, entropy),
             admission: Admission::new(&config, registry.clone(), calendar, seed),
             slots: Vec::new(),
             free: Vec::new(),
@@ -125,6 +130,12 @@ impl ServerShard {
     #[must_use]
     pub fn stats(&self, connection: ConnectionId) -> Option<ConnectionStats> {
         self.client(connection).map(|client| client.connection.stats())
+    }
+
+    /// Where a connection's peer is, if the connection exists.
+    #[must_use]
+    pub fn address(&self, connection: ConnectionId) -> Option<SocketAddr> {
+        self.client(connection).map(|client| client.connection.address)
     }
 
     /// Connected clients of this shard.
@@ -210,6 +221,10 @@ impl ServerShard {
     ) {
         let Admitted { pending, user_data, tunnel } = admitted;
         let lanes = (pending.protocol_id == self.config.protocol_id).then(|| self.config.lanes.clone());
+        let upgrade = match lanes {
+            Some(_) if self.config.extension => Upgrade::Waiting(Box::new(pending.keys())),
+            _ => Upgrade::None,
+        };
         let mut greeting = [0; 8];
         greeting[..4].copy_from_slice(&id.index().to_le_bytes());
         greeting[4..].copy_from_slice(&(self.config.max_clients as u32).to_le_bytes());
@@ -221,6 +236,7 @@ impl ServerShard {
             timeout_s: pending.timeout_s,
             greeting,
             confirmed: false,
+            upgrade,
         };
         let connection = Connection::new(setup, tunnel, now);
         self.desk.counters.connected += 1;
@@ -274,6 +290,7 @@ impl ServerShard {
         let (reason, gone) = match verdict {
             Verdict::Alive => return self.mark_ready(index),
             Verdict::Finished => return self.forget(index),
+            Verdict::Moved(before) => return self.move_from(index, before),
             Verdict::Closing(reason) => (reason, false),
             Verdict::Gone(reason) => (reason, true),
         };
@@ -283,6 +300,22 @@ impl ServerShard {
         self.connected -= 1;
         self.registry.lock().release(client.client_id, client.connection.id);
         if gone { self.forget(index) } else { self.mark_ready(index) }
+    }
+
+    /// Follows a connection from one address to another.
+    fn move_from(&mut self, index: u32, before: SocketAddr) {
+        let Some(client) = &self.slots[index as usize].client else { return };
+        let address = client.connection.address;
+        if self.by_address.get(&before) == Some(&index) {
+            self.by_address.remove(&before);
+            self.registry.leave(before, self.config.shard);
+        }
+        // Whoever was there before keeps the address for packets of the standard; ours name their connection.
+        if let Entry::Vacant(entry) = self.by_address.entry(address) {
+            entry.insert(index);
+            self.registry.settle(address, self.config.shard);
+        }
+        self.mark_ready(index);
     }
 
     /// Frees a slot.
@@ -302,12 +335,38 @@ impl ServerShard {
         &mut self,
         now: Duration,
         index: u32,
-        (_from, datagram): (SocketAddr, &mut [u8]),
+        (from, datagram): (SocketAddr, &mut [u8]),
         ingress: &mut Vec<Ingress>,
     ) {
         if let Some(client) = &mut self.slots[index as usize].client {
-            let verdict = client.connection.handle(now, datagram, &mut self.desk, ingress);
+            let verdict = client.connection.handle(now, (from, datagram), &mut self.desk, ingress);
             self.conclude(index, verdict, ingress);
+        }
+    }
+
+    /// Gives a packet of the extension to the connection it names.
+    fn hand_to_named(
+        &mut self,
+        now: Duration,
+        (from, datagram): (SocketAddr, &mut [u8]),
+        is_forwarded: bool,
+        ingress: &mut Vec<Ingress>,
+    ) {
+        let Some(name) = named(datagram) else { return self.desk.counters.count(Fault::Truncated) };
+        if name.shard() != self.config.shard {
+            return if !is_forwarded && self.registry.has(name.shard()) {
+                self.forward(name.shard(), from, datagram);
+            } else {
+                self.desk.counters.count(Fault::UnknownConnection);
+            };
+        }
+        let slot = self.slots.get(name.index() as usize);
+        let client = slot.and_then(|slot| slot.client.as_ref());
+        match client {
+            Some(client) if name.is_wire_name_of(client.connection.id) => {
+                self.hand_to(now, name.index(), (from, datagram), ingress);
+            }
+            _ => self.desk.counters.count(Fault::UnknownConnection),
         }
     }
 
@@ -371,6 +430,9 @@ impl Shard for ServerShard {
         self.desk.counters.bytes_in += datagram.len() as u64;
         if Request::is_request(datagram) {
             return self.request(now, from, datagram);
+        }
+        if is_extended(datagram) {
+            return self.hand_to_named(now, (from, datagram), false, ingress);
         }
         let is_response = datagram.first().is_some_and(|prefix| prefix & 15 == PacketKind::Response as u8);
         if is_response && self.admission.is_pending(&from) {
@@ -449,6 +511,7 @@ impl Shard for ServerShard {
                 datagram.clear();
                 datagram.extend_from_slice(&bytes);
                 match self.by_address.get(&from).copied() {
+                    _ if is_extended(&datagram) => self.hand_to_named(now, (from, &mut datagram), true, ingress),
                     Some(index) => self.hand_to(now, index, (from, &mut datagram), ingress),
                     None => self.desk.counters.count(Fault::UnknownAddress),
                 }

@@ -2,6 +2,7 @@
 
 use crate::arena::Arena;
 use crate::counters::Counters;
+use crate::entropy::{Entropy, SeedEntropy};
 use crate::event::Ingress;
 use crate::id::{ConnectionId, ReceiptKey};
 use crate::session::inbound::Reassembly;
@@ -17,6 +18,7 @@ const CHUNKS: usize = 4_096;
 pub(crate) struct Desk {
     pub(crate) counters: Counters,
     pub(crate) arena: Arena,
+    pub(crate) entropy: SeedEntropy,
     pub(crate) reassembly: Reassembly,
     pub(crate) settled: Settled,
     pub(crate) carried: Vec<Carried>,
@@ -29,10 +31,11 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn new(max_reassembly_bytes: usize) -> Self {
+    pub(crate) fn new(max_reassembly_bytes: usize, entropy: SeedEntropy) -> Self {
         Self {
             counters: Counters::default(),
             arena: Arena::new(CHUNK_BYTES, CHUNKS),
+            entropy,
             reassembly: Reassembly { used: 0, max: max_reassembly_bytes },
             settled: Settled::default(),
             carried: Vec::new(),
@@ -41,6 +44,13 @@ impl Desk {
             written: 0,
             datagram: Vec::with_capacity(CHUNK_BYTES),
         }
+    }
+
+    /// Random bytes for challenges and keys.
+    pub(crate) fn random<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.entropy.fill(&mut bytes);
+        bytes
     }
 
     /// Tells the owner the receipts collected, if any.

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use crate::arena::Span;
 use crate::counters::Fault;
+use crate::entropy::SeedEntropy;
 use crate::event::Ingress;
 use crate::id::{ConnectionId, LaneId};
 use crate::lane::{LaneConfig, LaneKind, LaneSet, Overflow};
@@ -43,7 +44,7 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let session = Session::new(ConnectionId::new(0, 0, 1), lanes(), SessionConfig::default(), NOW);
-        Self { session, desk: Desk::new(1 << 20), events: vec![], number: 0 }
+        Self { session, desk: Desk::new(1 << 20, SeedEntropy::from_number(1)), events: vec![], number: 0 }
     }
 
     /// Lets the peer send one packet of frames.

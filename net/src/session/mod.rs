@@ -19,6 +19,7 @@ pub use config::SessionConfig;
 
 pub(crate) use desk::Desk;
 pub(crate) use state::Session;
+pub(crate) use varint::widen;
 
 #[cfg(test)]
 mod hostile;

@@ -203,6 +203,14 @@ impl Recovery {
         (self.in_flight, self.loss_at, self.last_ask) = (0, None, None);
     }
 
+    /// Begins anew with what is known of the path.
+    pub(crate) fn change_path(&mut self, controller: Box<dyn Controller>) {
+        self.controller = controller;
+        self.rtt = Rtt::new();
+        self.loss = 0.0;
+        (self.reorder_packets, self.reorder_eighths) = (REORDER_PACKETS, REORDER_EIGHTHS);
+    }
+
     /// Gives memory back when nothing is in flight.
     pub(crate) fn rest(&mut self, now: Duration) {
         self.log.trim(now.saturating_sub(LOST_MEMORY));

@@ -125,6 +125,11 @@ impl Session {
         if self.inbound.iter().any(|lane| lane.is_stalled(now)) { Err(Fault::WindowBytes) } else { Ok(()) }
     }
 
+    /// Forgets what is known of the path, for it is another now.
+    pub(crate) fn change_path(&mut self) {
+        self.recovery.change_path(self.config.congestion.controller());
+    }
+
     /// Gives memory back that a quiet session does not need.
     pub(crate) fn rest(&mut self, now: Duration) {
         self.recovery.rest(now);
