@@ -9,12 +9,17 @@ pub mod bytes;
 pub mod client;
 pub mod clock;
 pub mod collision;
+pub mod events;
+pub mod input;
+pub mod interpolation;
 pub mod module;
 pub mod motor;
 #[cfg(feature = "physics")]
 pub mod physics;
+pub mod reconcile;
 pub mod report;
 mod sequence;
+pub mod session;
 pub mod simulation;
 pub mod stock;
 mod tick;
