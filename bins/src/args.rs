@@ -83,7 +83,7 @@ Configuration (one TOML file; every key may be left out):
   place = \"arena.toml\"         place file, beside the configuration; the demo place unless given
   key_file = \"key.hex\"         64 hexadecimal digits; a published development key unless given
   max_players = 256            1 to 4096
-  network_threads = 1          1, or 0 to poll the socket inside the tick
+  network_threads = 1          1 to 64 (Linux), or 0 to poll the socket inside the tick
   worker_threads = 0           threads of a tick, 0 for one per core")]
 pub(crate) struct ServeArgs {
     /// Configuration file, TOML.

@@ -95,7 +95,7 @@ impl Client {
             ClientShard::new(tidelock_net::ClientConfig::default(), token, Duration::ZERO, SystemClock::unix_time());
         let address = config.bind;
         let transport =
-            Transport::bind(address, shard, false).map_err(|source| ClientError::Bind { address, source })?;
+            Transport::bind_inline(address, shard).map_err(|source| ClientError::Bind { address, source })?;
         Self::new(config, protocol, transport)
     }
 

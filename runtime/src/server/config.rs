@@ -11,7 +11,8 @@ pub struct ServerConfig {
     pub public_addresses: Vec<SocketAddr>,
     /// Players at a time, 1 to 65,536. Default 4,096.
     pub max_players: usize,
-    /// Network threads: 1, or 0 to poll the socket inside the tick. Default 1.
+    /// Network threads, each with a socket on the common address: 1 to 64 (more than 1 on Linux only), or 0 to poll the socket
+    /// inside the tick. Default 1.
     pub network_threads: usize,
     /// Worker threads for the parallel stages; 0 takes one per core. Default 0.
     pub worker_threads: usize,
@@ -54,7 +55,7 @@ impl ServerConfig {
             if (from..=to).contains(&value) { Ok(()) } else { Err(ConfigError { key, value, from, to }) }
         };
         range("max_players", self.max_players, 1, 65_536)?;
-        range("network_threads", self.network_threads, 0, 1)?;
+        range("network_threads", self.network_threads, 0, 64)?;
         range("worker_threads", self.worker_threads, 0, 1_024)?;
         range("broadcast_divisor", self.broadcast_divisor as usize, 1, 10)
     }

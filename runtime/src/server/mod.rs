@@ -99,10 +99,16 @@ impl Server {
     /// [`ServerError`]: a configuration out of range, an address that cannot be bound, a place without spawns.
     pub fn bind(config: ServerConfig, protocol: Arc<Protocol>, place: Place) -> Result<Self, ServerError> {
         config.check()?;
-        let seed = tidelock_net::io::OsEntropy::new().seed();
-        let shard = ServerShard::new(config.network(), Duration::ZERO, SystemClock::unix_time(), seed);
-        let transport = Transport::bind(config.bind, shard, config.network_threads > 0)
-            .map_err(|source| ServerError::Bind { address: config.bind, source })?;
+        let (seed, clock) = (tidelock_net::io::OsEntropy::new().seed(), SystemClock::start());
+        let (network, unix) = (config.network(), SystemClock::unix_time());
+        let transport = match config.network_threads {
+            0 => Transport::bind_inline(config.bind, ServerShard::new(network, Duration::ZERO, unix, seed)),
+            count => {
+                let shards = ServerShard::set(&network, count, clock.now(), unix, seed);
+                Transport::bind_threads(config.bind, shards, clock)
+            }
+        };
+        let transport = transport.map_err(|source| ServerError::Bind { address: config.bind, source })?;
         Self::new(config, protocol, place, transport)
     }
 

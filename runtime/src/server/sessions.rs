@@ -8,19 +8,23 @@ use super::session::Session;
 pub(crate) struct Sessions {
     slots: Vec<Option<Box<Session>>>,
     free: Vec<usize>,
-    /// Player slot by the connection's dense index.
-    by_connection: Vec<Option<(ConnectionId, usize)>>,
+    /// Player slot by the connection's shard and dense index.
+    by_connection: Vec<Vec<Option<(ConnectionId, usize)>>>,
     len: usize,
 }
 
 impl Sessions {
     /// Takes a session in and returns its player slot, the lowest free one.
     pub(crate) fn insert(&mut self, session: Session) -> usize {
-        let index = session.connection.index() as usize;
-        if index >= self.by_connection.len() {
-            self.by_connection.resize(index + 1, None);
-        }
         let connection = session.connection;
+        let (shard, index) = (usize::from(connection.shard()), connection.index() as usize);
+        if shard >= self.by_connection.len() {
+            self.by_connection.resize(shard + 1, Vec::new());
+        }
+        let column = &mut self.by_connection[shard];
+        if index >= column.len() {
+            column.resize(index + 1, None);
+        }
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.slots[slot] = Some(Box::new(session));
@@ -31,7 +35,7 @@ impl Sessions {
                 self.slots.len() - 1
             }
         };
-        self.by_connection[index] = Some((connection, slot));
+        self.by_connection[shard][index] = Some((connection, slot));
         self.len += 1;
         slot
     }
@@ -39,8 +43,9 @@ impl Sessions {
     /// Takes a session out.
     pub(crate) fn remove(&mut self, slot: usize) -> Option<Session> {
         let session = self.slots.get_mut(slot)?.take()?;
-        let entry = &mut self.by_connection[session.connection.index() as usize];
-        if entry.is_some_and(|(connection, _)| connection == session.connection) {
+        let connection = session.connection;
+        let entry = &mut self.by_connection[usize::from(connection.shard())][connection.index() as usize];
+        if entry.is_some_and(|(held, _)| held == connection) {
             *entry = None;
         }
         // Kept in falling order, so that the lowest is taken first and slots stay dense.
@@ -52,7 +57,8 @@ impl Sessions {
 
     /// The player slot of a connection that has a session.
     pub(crate) fn slot_of(&self, connection: ConnectionId) -> Option<usize> {
-        let (held, slot) = (*self.by_connection.get(connection.index() as usize)?)?;
+        let column = self.by_connection.get(usize::from(connection.shard()))?;
+        let (held, slot) = (*column.get(connection.index() as usize)?)?;
         (held == connection).then_some(slot)
     }
 
@@ -116,6 +122,18 @@ mod tests {
         assert_eq!(sessions.slot_of(ConnectionId::new(0, 3, 1)), None);
         assert_eq!(sessions.slot_of(ConnectionId::new(0, 3, 2)), Some(slot));
         assert_eq!((sessions.len(), sessions.columns()), (1, 1));
+    }
+
+    // N-10: indices are dense within a shard only.
+    #[test]
+    fn shards_may_use_the_same_index() {
+        let mut sessions = Sessions::default();
+        let one = sessions.insert(session(3, 1));
+        let connection = ConnectionId::new(1, 3, 1);
+        let other = sessions.insert(Session::new(connection, 8, ([127, 0, 0, 1], 2).into(), PlayerId(9)));
+        assert_eq!(sessions.slot_of(ConnectionId::new(0, 3, 1)), Some(one));
+        assert_eq!(sessions.slot_of(connection), Some(other));
+        assert_eq!(sessions.slot_of(ConnectionId::new(2, 3, 1)), None);
     }
 
     #[test]

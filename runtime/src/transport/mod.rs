@@ -9,6 +9,7 @@ use std::time::Duration;
 use tidelock_net::io::Driver;
 use tidelock_net::{Egress, Ingress, Shard};
 
+use crate::clock::SystemClock;
 use crate::testing::VirtualPort;
 
 pub(crate) use network_thread::NetworkThread;
@@ -17,28 +18,31 @@ pub(crate) use network_thread::NetworkThread;
 pub(crate) enum Transport<S: Shard> {
     /// A socket polled by the caller's own thread. The shard's time begins with the first poll.
     Inline { driver: Box<Driver<S>>, start: Option<Duration> },
-    /// A socket with a thread of its own, behind bounded lock-free channels.
-    Threaded(NetworkThread),
+    /// Sockets on one address, each with a shard and a thread of its own, behind bounded lock-free channels.
+    Threaded(Vec<NetworkThread>),
     /// No socket: links of the virtual network.
     Virtual(Box<VirtualPort<S>>),
 }
 
 impl<S: Shard + Send + 'static> Transport<S> {
-    /// Binds `address` and serves it on a thread of its own, or inline when `threaded` is false.
-    pub(crate) fn bind(address: SocketAddr, shard: S, threaded: bool) -> io::Result<Self> {
-        let driver = Driver::bind(address, shard)?;
-        Ok(if threaded {
-            Self::Threaded(NetworkThread::spawn(driver)?)
-        } else {
-            Self::Inline { driver: Box::new(driver), start: None }
-        })
+    /// Binds `address` for a caller that polls it.
+    pub(crate) fn bind_inline(address: SocketAddr, shard: S) -> io::Result<Self> {
+        Ok(Self::Inline { driver: Box::new(Driver::bind(address, shard)?), start: None })
+    }
+
+    /// Binds a socket to `address` for each shard, and serves each on a thread of its own. `clock` is the one the shards were
+    /// made by.
+    pub(crate) fn bind_threads(address: SocketAddr, shards: Vec<S>, clock: SystemClock) -> io::Result<Self> {
+        let drivers = Driver::bind_set(address, shards)?;
+        let threads = drivers.into_iter().map(|driver| NetworkThread::spawn(driver, clock));
+        Ok(Self::Threaded(threads.collect::<io::Result<_>>()?))
     }
 
     /// The address datagrams arrive at.
     pub(crate) fn local_addr(&self) -> SocketAddr {
         match self {
             Self::Inline { driver, .. } => driver.local_addr(),
-            Self::Threaded(thread) => thread.local_addr(),
+            Self::Threaded(threads) => threads[0].local_addr(),
             Self::Virtual(port) => port.local_addr(),
         }
     }
@@ -54,7 +58,7 @@ impl<S: Shard + Send + 'static> Transport<S> {
                 let now = now.saturating_sub(*start.get_or_insert(now));
                 driver.poll(now, Some(Duration::ZERO), &mut Vec::new(), ingress)
             }
-            Self::Threaded(thread) => thread.receive(ingress),
+            Self::Threaded(threads) => threads.iter_mut().try_for_each(|thread| thread.receive(ingress)),
             Self::Virtual(port) => {
                 port.receive(now, ingress);
                 Ok(())
@@ -78,7 +82,7 @@ impl<S: Shard + Send + 'static> Transport<S> {
                 let now = now.saturating_sub(*start.get_or_insert(now));
                 driver.poll(now, Some(Duration::ZERO), egress, ingress)
             }
-            Self::Threaded(thread) => thread.send(egress),
+            Self::Threaded(threads) => route(threads, egress),
             Self::Virtual(port) => {
                 port.send(now, egress, ingress);
                 Ok(())
@@ -94,4 +98,28 @@ impl<S: Shard + Send + 'static> Transport<S> {
             Self::Virtual(port) => Some(port.shard()),
         }
     }
+}
+
+/// Hands each wish to the thread of its connection's shard.
+fn route(threads: &mut [NetworkThread], egress: &mut Vec<Egress>) -> io::Result<()> {
+    if let [only] = threads {
+        return only.send(egress);
+    }
+    for wish in egress.drain(..) {
+        let shard = match &wish {
+            Egress::Send { connection, .. }
+            | Egress::Raw { connection, .. }
+            | Egress::Flush { connection }
+            | Egress::Disconnect { connection, .. } => usize::from(connection.shard()),
+            Egress::FlushAll => {
+                threads.iter_mut().for_each(|thread| thread.queue(Egress::FlushAll));
+                continue;
+            }
+        };
+        // A connection's shard is one of those it was made by.
+        if let Some(thread) = threads.get_mut(shard) {
+            thread.queue(wish);
+        }
+    }
+    threads.iter_mut().try_for_each(NetworkThread::flush)
 }

@@ -25,7 +25,7 @@ pub(crate) struct NetworkThread {
     address: SocketAddr,
     waker: Waker,
     egress: Sender<Vec<Egress>>,
-    /// Wishes the full channel had no room for, in order.
+    /// Wishes not handed over yet, in order.
     overflow: Vec<Egress>,
     spare_egress: Receiver<Vec<Egress>>,
     ingress: Receiver<Vec<Ingress>>,
@@ -46,8 +46,8 @@ struct Worker<S: Shard> {
 }
 
 impl NetworkThread {
-    /// Starts a thread for `driver`.
-    pub(crate) fn spawn<S: Shard + Send + 'static>(driver: Driver<S>) -> io::Result<Self> {
+    /// Starts a thread for `driver`, on the clock its shard was made by.
+    pub(crate) fn spawn<S: Shard + Send + 'static>(driver: Driver<S>, clock: SystemClock) -> io::Result<Self> {
         let (egress, egress_in) = bounded(QUEUED_BATCHES);
         let (spare_egress_out, spare_egress) = bounded(QUEUED_BATCHES);
         let (ingress_out, ingress) = bounded(QUEUED_BATCHES);
@@ -56,7 +56,7 @@ impl NetworkThread {
         let (address, waker) = (driver.local_addr(), driver.waker());
         let worker = Worker {
             driver,
-            clock: SystemClock::start(),
+            clock,
             egress: egress_in,
             spare_egress: spare_egress_out,
             ingress: ingress_out,
@@ -98,9 +98,19 @@ impl NetworkThread {
         }
     }
 
-    /// Hands over and drains `egress`. A thread that lags a second behind gets what waits in one batch, later.
+    /// Hands over and drains `egress`.
     pub(crate) fn send(&mut self, egress: &mut Vec<Egress>) -> io::Result<()> {
         self.overflow.append(egress);
+        self.flush()
+    }
+
+    /// Keeps a wish until the next flush.
+    pub(crate) fn queue(&mut self, wish: Egress) {
+        self.overflow.push(wish);
+    }
+
+    /// Hands over what is kept. A thread that lags a second behind gets what waits in one batch, later.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         if self.overflow.is_empty() {
             return Ok(());
         }
@@ -120,7 +130,7 @@ impl NetworkThread {
 impl Drop for NetworkThread {
     fn drop(&mut self) {
         // Whoever stops has usually just told its peers why: the thread carries out what is queued before it ends.
-        drop(self.send(&mut Vec::new()));
+        drop(self.flush());
         self.stop.store(true, Ordering::Release);
         drop(self.waker.wake());
         if let Some(thread) = self.thread.take() {
