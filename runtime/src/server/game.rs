@@ -12,6 +12,8 @@ use super::{Server, SystemPoint, players};
 
 /// Messages that cannot be read before a session ends.
 const MAX_FAULTS: u32 = 16;
+/// Times one session may ask for the place: once, and again where it broke off.
+const MAX_PLACE_REQUESTS: u32 = 4;
 
 /// Joins, leaves, and what sessions ask for, in slot order.
 pub(super) fn run(server: &mut Server) {
@@ -134,8 +136,9 @@ fn player_color(player: u64) -> Color {
 
 fn place_request(server: &mut Server, slot: usize, hash: PlaceHash, offset: u64) {
     let Some(session) = server.sessions.get_mut(slot) else { return };
+    session.place_requests += 1;
     let known = hash == server.place.place().hash();
-    if known && session.transfer.is_none() {
+    if known && session.transfer.is_none() && session.place_requests <= MAX_PLACE_REQUESTS {
         session.transfer = Some(PlaceTransfer::from(offset));
     } else {
         session.inbox.faults += 1;

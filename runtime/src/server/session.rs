@@ -35,6 +35,8 @@ pub(crate) struct Session {
     /// Whether this tick broadcasts to it.
     pub(crate) served: bool,
     pub(crate) transfer: Option<PlaceTransfer>,
+    /// Times it has asked for the place.
+    pub(crate) place_requests: u32,
     pub(crate) feedback: Option<Feedback>,
     pub(crate) traffic: SessionTraffic,
 }
@@ -120,6 +122,7 @@ impl Session {
             motion: MotionOutput::default(),
             served: false,
             transfer: None,
+            place_requests: 0,
             feedback: None,
             traffic: SessionTraffic::default(),
         }
