@@ -9,37 +9,58 @@ use crate::scene::Scene;
 use crate::table::{Figure, Table};
 use crate::watch::measure_beside;
 
+/// Ways walked, each of so many frames of 1/60 s.
+const WAYS: u64 = 6;
+const FRAMES: u32 = 120;
+const TICKS: u64 = WAYS * FRAMES as u64 * 4;
+
 /// A character that walks by the motor.
-pub(crate) struct Walker {
+struct Walker {
     index: CollisionIndex,
     nearby: Nearby,
     settings: MotorSettings,
-    snapshot: MotorSnapshot,
-    course: Course,
-    time: SimTime,
 }
 
 impl Walker {
-    pub(crate) fn new(scene: &Scene, position: Vec3) -> Self {
-        Self {
-            index: scene.index(),
-            nearby: Nearby::new(),
-            settings: MotorSettings::default(),
-            snapshot: MotorSnapshot { position, ..MotorSnapshot::default() },
-            course: Course::new(9, scene.range),
-            time: SimTime(0),
-        }
+    fn new(scene: &Scene) -> Self {
+        Self { index: scene.index(), nearby: Nearby::new(), settings: MotorSettings::default() }
     }
 
-    /// A frame of 1/60 s; returns its motor ticks.
-    pub(crate) fn frame(&mut self) -> u64 {
-        let direction = self.course.next(self.snapshot.position);
-        let frame = InputFrame { direction, ..InputFrame::default() };
-        let mut world = CollisionWorld { index: &self.index, nearby: &mut self.nearby };
-        let result = run_frame(&mut self.snapshot, &frame, self.time, &self.settings, &mut world);
-        self.time.0 += 256 * u64::from(result.ticks);
-        u64::from(result.ticks)
+    /// Walks all the ways; returns the motor ticks that took.
+    fn lap(&mut self, range: f32) -> u64 {
+        let mut ticks = 0;
+        for way in 0..WAYS {
+            let mut snapshot = MotorSnapshot { position: start(way, range), ..MotorSnapshot::default() };
+            let (mut course, mut time) = (Course::new(way, range), SimTime(0));
+            for _ in 0..FRAMES {
+                let frame = InputFrame { direction: course.next(snapshot.position), ..InputFrame::default() };
+                let mut world = CollisionWorld { index: &self.index, nearby: &mut self.nearby };
+                let result = run_frame(&mut snapshot, &frame, time, &self.settings, &mut world);
+                time.0 += 256 * u64::from(result.ticks);
+                ticks += u64::from(result.ticks);
+            }
+            assert!(snapshot.position.y > -5.0, "the character fell out of the place");
+        }
+        ticks
     }
+}
+
+/// Walks the same ways by the peer.
+fn peer_lap(peer: &mut Peer, range: f32) -> u64 {
+    for way in 0..WAYS {
+        peer.begin(start(way, range));
+        let mut course = Course::new(way, range);
+        for _ in 0..FRAMES {
+            let direction = course.next(peer.position);
+            (0..4).for_each(|_| peer.tick(direction));
+        }
+    }
+    TICKS
+}
+
+fn start(way: u64, range: f32) -> Vec3 {
+    let (x, z) = (way % 3, way / 3);
+    START + Vec3::new(x as f32 - 1.0, 0.0, z as f32 - 0.5) * range * 0.6
 }
 
 /// Where characters begin: above the middle.
@@ -56,17 +77,9 @@ pub(crate) fn run(table: &mut Table) {
         ("motor tick, heightfield of 64 × 64 cells of 1 stud", Scene::heightfield(1.0), None),
     ];
     for (what, scene, target) in scenes {
-        let mut walker = Walker::new(&scene, START);
-        let mut peer = Peer::new(&scene, START);
-        let mut course = Course::new(9, scene.range);
-        let [ours, theirs] = measure_beside([&mut || (0..60).map(|_| walker.frame()).sum(), &mut || {
-            for _ in 0..15 {
-                let direction = course.next(peer.position);
-                (0..4).for_each(|_| peer.tick(direction));
-            }
-            60
-        }]);
-        assert!(walker.snapshot.position.y > -5.0, "{what}: the character fell out of the place");
+        let (mut walker, mut peer) = (Walker::new(&scene), Peer::new(&scene));
+        let [ours, theirs] =
+            measure_beside([&mut || walker.lap(scene.range), &mut || peer_lap(&mut peer, scene.range)]);
         let figure = Figure::new(what, ours * 1e-3, "µs").beside("rapier's controller", theirs * 1e-3);
         table.row(Figure { target, ..figure });
     }

@@ -21,7 +21,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    pub(crate) fn new(scene: &Scene, position: Vec3) -> Self {
+    pub(crate) fn new(scene: &Scene) -> Self {
         let mut world = PhysicsWorld::new();
         for (shape, at) in &scene.parts {
             world.insert_collider(collider(shape).translation(*at), None);
@@ -41,7 +41,13 @@ impl Peer {
             snap_to_ground: Some(CharacterLength::Absolute(1.1)),
             ..KinematicCharacterController::default()
         };
-        Self { world, controller, shape: Capsule::new_y(1.5, 1.0), position, fall: 0.0 }
+        Self { world, controller, shape: Capsule::new_y(1.5, 1.0), position: Vec3::ZERO, fall: 0.0 }
+    }
+
+    /// Puts it in the air somewhere.
+    pub(crate) fn begin(&mut self, position: Vec3) {
+        self.position = position;
+        self.fall = 0.0;
     }
 
     /// Walks for one motor tick.

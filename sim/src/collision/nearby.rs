@@ -9,7 +9,7 @@ use super::kernel::{
     triangle_earliest,
 };
 use super::mover::Mover;
-use super::placement::{Bounds, Placement};
+use super::placement::{Bounds, Placement, Rounded};
 use super::solid::Solid;
 use crate::time::{SimSpan, SimTime};
 
@@ -142,9 +142,9 @@ impl Nearby {
         }
     }
 
-    /// Pieces close to the region last prepared for that touch `bounds`, in the order of their colliders' ids.
-    pub(super) fn touching(&self, bounds: Bounds) -> impl Iterator<Item = (u32, &Piece, &Body)> {
-        self.close.iter().filter(move |(_, held)| held.overlaps(&bounds)).map(|(index, _)| {
+    /// Pieces close to the region last prepared for that may touch `rounded`, in the order of their colliders' ids.
+    pub(super) fn touching(&self, rounded: Rounded) -> impl Iterator<Item = (u32, &Piece, &Body)> {
+        self.close.iter().filter(move |(_, held)| rounded.touches(held)).map(|(index, _)| {
             let piece = &self.pieces[*index as usize];
             (*index, piece, &self.bodies[piece.body as usize])
         })

@@ -68,6 +68,29 @@ impl Bounds {
     }
 }
 
+/// A box with a margin around it, rounded at edges and corners: what a capsule's axis passes through, and its radius.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rounded {
+    core: Bounds,
+    /// Square of the margin.
+    square: f32,
+}
+
+impl Rounded {
+    /// A margin of `by` around `core`.
+    pub(super) fn new(core: Bounds, by: f32) -> Self {
+        // Kernels round too, so that what they would find touching is never left out.
+        let by = by + 1e-3;
+        Self { core, square: by * by }
+    }
+
+    /// Whether `bounds` comes as near as the margin.
+    pub(super) fn touches(&self, bounds: &Bounds) -> bool {
+        let apart = (bounds.min - self.core.max).max(self.core.min - bounds.max).max(Vec3::ZERO);
+        apart.length_squared() <= self.square
+    }
+}
+
 /// Where a collider is and how it is turned, ready for kernels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placement {

@@ -2,7 +2,7 @@ use glam::Vec3;
 
 use super::ColliderId;
 use super::kernel::{Axis, Separation};
-use super::placement::{Bounds, Placement};
+use super::placement::{Bounds, Placement, Rounded};
 use super::world::CollisionWorld;
 use crate::motor::MotorSettings;
 
@@ -87,7 +87,7 @@ impl CollisionWorld<'_> {
         let course = Course::new(form, sweep)?;
         let (mut queue, mut queued) = ([Queued::default(); QUEUE], 0);
         let mut first: Option<Hit> = None;
-        for (index, piece, body) in self.nearby.touching(course.bounds) {
+        for (index, piece, body) in self.nearby.touching(course.passed) {
             if sweep.through == Some(body.id) {
                 continue;
             }
@@ -97,7 +97,7 @@ impl CollisionWorld<'_> {
                 continue;
             }
             if queued == QUEUE {
-                first = self.sooner(&course, index, first);
+                first = self.sooner(&course, (index, earliest), first);
                 continue;
             }
             let foot = way.axis.end_against(-way.delta);
@@ -110,7 +110,7 @@ impl CollisionWorld<'_> {
         while let Some(best) = (0..queue.len()).reduce(|a, b| if queue[b].rank < queue[a].rank { b } else { a }) {
             let Queued { index, earliest, .. } = queue[best];
             if first.is_none_or(|first| earliest < first.share - CONVERGED / course.length) {
-                first = self.sooner(&course, index, first);
+                first = self.sooner(&course, (index, earliest), first);
             }
             let last = queue.len() - 1;
             queue[best] = queue[last];
@@ -122,20 +122,25 @@ impl CollisionWorld<'_> {
     /// Calls `take` with everything a movement reaches, as if each were alone, in the order of ids.
     pub(crate) fn each_hit(&self, form: &Form, sweep: &Sweep, mut take: impl FnMut(&Self, Hit)) {
         let Some(course) = Course::new(form, sweep) else { return };
-        for (index, ..) in self.nearby.touching(course.bounds) {
-            if let Some(hit) = self.sooner(&course, index, None) {
+        for (index, piece, body) in self.nearby.touching(course.passed) {
+            let way = course.way(&body.placement);
+            let earliest = piece.earliest(&way.axis, way.delta, way.reach, self.index);
+            if earliest <= 1.0
+                && let Some(hit) = self.sooner(&course, (index, earliest), None)
+            {
                 take(self, hit);
             }
         }
     }
 
-    /// Where a movement touches one piece, if it does so sooner than `first`; else `first`.
-    fn sooner(&self, course: &Course<'_>, index: u32, first: Option<Hit>) -> Option<Hit> {
+    /// Where a movement touches one piece, which it cannot before `earliest`, if it does so sooner than `first`; else
+    /// `first`.
+    fn sooner(&self, course: &Course<'_>, (index, earliest): (u32, f32), first: Option<Hit>) -> Option<Hit> {
         let piece = self.nearby.piece(index);
         let body = self.nearby.body(piece.body);
-        let limit = first.map_or(1.0, |first| first.share);
+        let shares = (earliest, first.map_or(1.0, |first| first.share));
         let separation = |axis: &Axis, limit: f32| piece.separation(axis, limit, self.index);
-        match course.way(&body.placement).first_touch(limit, separation) {
+        match course.way(&body.placement).first_touch(shares, separation) {
             Some((share, normal)) if first.is_none_or(|first| share < first.share) => {
                 Some(Hit { share, normal: body.placement.outward(normal), collider: body.id, piece: index })
             }
@@ -145,9 +150,9 @@ impl CollisionWorld<'_> {
 
     /// The piece whose gap to a capsule at `at` is smallest, if less than `below`: gap, and the way out.
     pub(crate) fn deepest(&self, form: &Form, at: Vec3, below: f32) -> Option<(f32, Vec3)> {
-        let bounds = Bounds::around(at, form.half).grown(below);
+        let passed = Rounded::new(Bounds::around(at, form.half_axis.abs()), form.radius + below);
         let mut least: Option<(f32, Vec3)> = None;
-        for (_, piece, body) in self.nearby.touching(bounds) {
+        for (_, piece, body) in self.nearby.touching(passed) {
             let placement = &body.placement;
             let limit = form.radius + least.map_or(below, |(gap, _)| gap);
             if let Some(found) = piece.separation(&form.axis(at, placement), limit, self.index)
@@ -190,15 +195,16 @@ struct Course<'a> {
     sweep: &'a Sweep,
     length: f32,
     /// What it passes through.
-    bounds: Bounds,
+    passed: Rounded,
 }
 
 impl<'a> Course<'a> {
     /// `None` when it goes nowhere.
     fn new(form: &'a Form, sweep: &'a Sweep) -> Option<Self> {
         let length = sweep.delta.length();
-        let bounds = Bounds::around(sweep.from, form.half).swept(sweep.delta).grown(sweep.gap);
-        (length > 0.0).then_some(Self { form, sweep, length, bounds })
+        let axis = Bounds::around(sweep.from, form.half_axis.abs()).swept(sweep.delta);
+        let passed = Rounded::new(axis, form.radius + sweep.gap);
+        (length > 0.0).then_some(Self { form, sweep, length, passed })
     }
 
     fn way(&self, placement: &Placement) -> Way {
@@ -221,13 +227,18 @@ struct Way {
 }
 
 impl Way {
-    /// Share of the movement, at most `limit`, at which it first touches one piece while approaching it.
+    /// Share of the movement, of those from `earliest` to `limit`, at which it first touches one piece while approaching
+    /// it.
     ///
     /// Distance between convex bodies is a convex function of the share, so each tangent's crossing comes at or before
     /// the true one, and once the distance stops shrinking it never shrinks again.
     #[inline]
-    fn first_touch(&self, limit: f32, separation: impl Fn(&Axis, f32) -> Option<Separation>) -> Option<(f32, Vec3)> {
-        let mut share = 0.0;
+    fn first_touch(
+        &self,
+        (earliest, limit): (f32, f32),
+        separation: impl Fn(&Axis, f32) -> Option<Separation>,
+    ) -> Option<(f32, Vec3)> {
+        let mut share = earliest;
         let mut normal = Vec3::ZERO;
         for _ in 0..STEPS {
             let axis = Axis { center: self.axis.center + self.delta * share, half: self.axis.half };
