@@ -3,15 +3,7 @@ use tidelock_bins::vectors::{Verdict, check_file};
 use crate::source::root;
 
 /// Kinds of later work, which the library cannot replay yet. A kind that becomes known must leave this list.
-const LATER: [&str; 7] = [
-    "input-buffer",
-    "input-pacer",
-    "interpolation-buffer",
-    "movement-allowance",
-    "owned-physics",
-    "reconcile",
-    "rig-hermite",
-];
+const LATER: [&str; 3] = ["movement-allowance", "owned-physics", "rig-hermite"];
 
 // T-43
 #[test]
@@ -32,5 +24,5 @@ fn the_library_agrees_with_every_reference_vector_of_a_kind_it_has() {
     }
     later.sort();
     assert_eq!(later, LATER);
-    assert!(agreed >= 10, "{agreed}");
+    assert!(agreed >= 15, "{agreed}");
 }

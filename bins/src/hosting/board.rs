@@ -25,6 +25,7 @@ struct State {
 struct Counters {
     tick: u64,
     ticks_skipped: u64,
+    ticks_over_budget: u64,
     players: usize,
     joins: u64,
     leaves: u64,
@@ -55,6 +56,7 @@ impl Counters {
         Self {
             tick: metrics.tick.0,
             ticks_skipped: counters.ticks_skipped,
+            ticks_over_budget: counters.ticks_over_budget,
             players: metrics.players,
             joins: counters.joins,
             leaves: counters.leaves,

@@ -173,7 +173,9 @@ fn server_word(address: SocketAddr, seconds: f64) -> Result<Value, Failure> {
 
 /// Counters of `after` less those of `before`; everything else as `after` has it.
 fn since(mut after: Value, before: &Value) -> Value {
-    for name in ["corrections", "refusals", "replays", "replayed_frames", "inexact", "ticks_skipped"] {
+    for name in
+        ["corrections", "refusals", "replays", "replayed_frames", "inexact", "ticks_skipped", "ticks_over_budget"]
+    {
         if let Some(counted) = after.get_mut(name) {
             subtract(counted, before.get(name).unwrap_or(&Value::Null));
         }

@@ -5,9 +5,13 @@ mod check;
 mod collection_delta;
 mod correction_smoother;
 mod fixed_step_clock;
+mod input_buffer;
+mod input_pacer;
 mod interest;
+mod interpolation_buffer;
 mod node;
 mod part_track;
+mod reconcile;
 mod remote_timeline;
 mod replay_budget;
 mod rotation_codec;
@@ -26,13 +30,17 @@ use node::Node;
 type CheckCase = fn(Node<'_>, &mut Check) -> Outcome;
 
 /// Every kind the library can replay.
-const KINDS: [(&str, CheckCase); 11] = [
+const KINDS: &[(&str, CheckCase)] = &[
     ("character-track", character_track::check),
     ("collection-delta", collection_delta::check),
     ("correction-smoother", correction_smoother::check),
     ("fixed-step-clock", fixed_step_clock::check),
+    ("input-buffer", input_buffer::check),
+    ("input-pacer", input_pacer::check),
     ("interest", interest::check),
+    ("interpolation-buffer", interpolation_buffer::check),
     ("part-track", part_track::check),
+    ("reconcile", reconcile::check),
     ("remote-timeline", remote_timeline::check),
     ("replay-budget", replay_budget::check),
     ("rotation-codec", rotation_codec::check),
