@@ -4,6 +4,7 @@
 //! entropy. Space is `f32` in studs, Y up by default; time at the edges is `f64` seconds and inside
 //! an integer number of units of 1/61,440 s ([`SimTime`], [`SimSpan`]).
 
+pub mod allowance;
 mod angle;
 pub mod bytes;
 pub mod client;
@@ -14,11 +15,15 @@ pub mod input;
 pub mod interpolation;
 pub mod module;
 pub mod motor;
+pub mod ownership;
+mod part;
 #[cfg(feature = "physics")]
 pub mod physics;
 pub mod reconcile;
 pub mod report;
 mod sequence;
+pub mod rewind;
+pub mod rig;
 pub mod session;
 pub mod simulation;
 pub mod stock;
@@ -28,6 +33,7 @@ pub mod timeline;
 pub mod tracks;
 
 pub use angle::wrap_angle;
+pub use part::PartState;
 pub use sequence::Sequence;
 pub use tick::Tick;
 pub use time::{SimSpan, SimTime};

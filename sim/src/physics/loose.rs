@@ -6,9 +6,10 @@ use rapier3d::prelude::{
     ColliderBuilder, PhysicsWorld, RigidBody, RigidBodyBuilder, RigidBodyHandle, RigidBodyType, SharedShape,
 };
 
-use super::motion::{LooseMotion, PartState};
+use super::motion::LooseMotion;
 use super::solid::{is_solid, shared_shape};
 use crate::collision::{ColliderError, ColliderId, Mover, Shape};
+use crate::part::PartState;
 use crate::time::SimTime;
 
 /// How loose parts move.
@@ -55,12 +56,14 @@ pub struct PushingBody(RigidBodyHandle);
 ///
 /// The same calls in the same order give the same bits on every machine. Sleeping parts cost nothing in a step.
 pub struct LooseParts {
-    config: LoosePartsConfig,
-    world: PhysicsWorld,
-    bodies: BTreeMap<ColliderId, RigidBodyHandle>,
+    pub(super) config: LoosePartsConfig,
+    pub(super) world: PhysicsWorld,
+    pub(super) bodies: BTreeMap<ColliderId, RigidBodyHandle>,
+    /// Parts of others, driven.
+    pub(super) driven: Vec<(ColliderId, RigidBodyHandle)>,
     movers: Vec<(ColliderId, RigidBodyHandle, Mover)>,
     /// Loose parts awake after the last step.
-    awake: Vec<(ColliderId, RigidBodyHandle)>,
+    pub(super) awake: Vec<(ColliderId, RigidBodyHandle)>,
     characters: usize,
 }
 
@@ -86,7 +89,15 @@ impl LooseParts {
         world.gravity = config.gravity;
         world.integration_parameters.dt = Self::STEP;
         world.integration_parameters.length_unit = config.length_unit;
-        Self { config, world, bodies: BTreeMap::new(), movers: Vec::new(), awake: Vec::new(), characters: 0 }
+        Self {
+            config,
+            world,
+            bodies: BTreeMap::new(),
+            driven: Vec::new(),
+            movers: Vec::new(),
+            awake: Vec::new(),
+            characters: 0,
+        }
     }
 
     /// Adds a part that never moves by itself.
@@ -138,7 +149,7 @@ impl LooseParts {
         Ok(())
     }
 
-    fn insert(
+    pub(super) fn insert(
         &mut self,
         id: ColliderId,
         kind: RigidBodyType,
@@ -178,6 +189,7 @@ impl LooseParts {
         self.world.remove_body_with_colliders(handle, true);
         self.movers.retain(|(mover, ..)| *mover != id);
         self.awake.retain(|(part, _)| *part != id);
+        self.driven.retain(|(part, _)| *part != id);
         true
     }
 
@@ -299,7 +311,7 @@ impl LooseParts {
     }
 }
 
-fn state_of(body: &RigidBody) -> PartState {
+pub(super) fn state_of(body: &RigidBody) -> PartState {
     PartState {
         position: body.translation(),
         rotation: *body.rotation(),

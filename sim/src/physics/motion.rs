@@ -1,36 +1,7 @@
 use glam::{Quat, Vec3};
 
 use crate::collision::ColliderId;
-
-/// Pose and motion of a loose part.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PartState {
-    /// Position of its centre, studs.
-    pub position: Vec3,
-    /// Rotation, unit length.
-    pub rotation: Quat,
-    /// Velocity, studs/s.
-    pub velocity: Vec3,
-    /// Angular velocity about the world's axes, radians/s.
-    pub angular: Vec3,
-}
-
-impl PartState {
-    /// A part at rest.
-    #[must_use]
-    pub fn resting(position: Vec3, rotation: Quat) -> Self {
-        Self { position, rotation, velocity: Vec3::ZERO, angular: Vec3::ZERO }
-    }
-
-    /// Whether every number is finite and the rotation of unit length.
-    pub(super) fn is_sound(&self) -> bool {
-        self.position.is_finite()
-            && self.velocity.is_finite()
-            && self.angular.is_finite()
-            && self.rotation.is_finite()
-            && (self.rotation.length_squared() - 1.0).abs() < 1e-3
-    }
-}
+use crate::part::PartState;
 
 /// Columns of the parts that moved in a step; all of the same length.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -114,6 +114,17 @@ impl PartTrack {
         self.window.newest()
     }
 
+    /// The sample `index` before the newest, 0 for the newest itself.
+    #[must_use]
+    pub fn recent(&self, index: usize) -> Option<&PartPose> {
+        self.window.get(self.window.len().checked_sub(index + 1)?)
+    }
+
+    /// Drops samples at or after `time`, so that others of that time can be taken in.
+    pub fn rewind(&mut self, time: f64) {
+        self.window.rewind(time);
+    }
+
     /// The pose at server time `time`: between samples interpolated, before the first the first, after the last moved
     /// on for at most 0.25 s and then at rest. `None` without samples.
     #[must_use]

@@ -4,7 +4,7 @@ use glam::{Quat, Vec3};
 const SAME: f32 = 0.999_999_5;
 
 /// The rotation `share` of the way from `from` to `to` by the shorter way, trigonometry portable.
-pub(super) fn slerp(from: Quat, to: Quat, share: f32) -> Quat {
+pub(crate) fn slerp(from: Quat, to: Quat, share: f32) -> Quat {
     let dot = from.dot(to);
     if dot.abs() > SAME {
         return to;
@@ -18,7 +18,7 @@ pub(super) fn slerp(from: Quat, to: Quat, share: f32) -> Quat {
 }
 
 /// `rotation` turned by `angular` radians a second about the world's axes for `seconds`.
-pub(super) fn turn(rotation: Quat, angular: Vec3, seconds: f32) -> Quat {
+pub(crate) fn turn(rotation: Quat, angular: Vec3, seconds: f32) -> Quat {
     let speed = angular.length();
     let half = speed * seconds * 0.5;
     if half < 1e-9 {

@@ -39,6 +39,13 @@ impl<T: Timed + Default> Window<T> {
         self.len = 0;
     }
 
+    /// Drops samples at or after `time`.
+    pub(super) fn rewind(&mut self, time: f64) {
+        while self.newest().is_some_and(|newest| newest.time() >= time) {
+            self.len -= 1;
+        }
+    }
+
     pub(super) fn push(&mut self, sample: T) {
         if self.len() == CAPACITY {
             self.start = (self.start + 1) % CAPACITY as u8;

@@ -1,0 +1,88 @@
+use glam::Vec3;
+use rapier3d::prelude::{RigidBodyHandle, SphericalJointBuilder};
+
+use super::LooseParts;
+use crate::collision::ColliderId;
+use crate::ownership::Partition;
+
+impl LooseParts {
+    /// Joins two loose parts at a point of each, in the parts' own axes, so that they turn about it freely and change hands
+    /// as one. It goes with either of them. False when one is missing or is the other.
+    pub fn join(&mut self, first: (ColliderId, Vec3), second: (ColliderId, Vec3)) -> bool {
+        let handle = |id: ColliderId| self.bodies.get(&id).copied();
+        let (Some(a), Some(b)) = (handle(first.0), handle(second.0)) else { return false };
+        if a == b || !first.1.is_finite() || !second.1.is_finite() {
+            return false;
+        }
+        let joint = SphericalJointBuilder::new().local_anchor1(first.1).local_anchor2(second.1).contacts_enabled(false);
+        self.world.insert_impulse_joint(a, b, joint);
+        true
+    }
+
+    /// Divides the loose parts that are awake, with those that touch or are joined to them, into islands (S-51a).
+    pub fn partition(&self, islands: &mut Partition) {
+        let awake = self.awake.iter().map(|(id, _)| *id);
+        islands.reset(awake.chain(self.bonds().flat_map(|(a, b)| [a, b])));
+        for (a, b) in self.bonds() {
+            islands.join(a, b);
+        }
+        islands.finish();
+    }
+
+    /// Pairs of loose parts that touch or are joined, one of them awake at least.
+    fn bonds(&self) -> impl Iterator<Item = (ColliderId, ColliderId)> + '_ {
+        let touching = self.world.contact_pairs().filter(|pair| pair.has_any_active_contact());
+        let parent = |collider| self.world.colliders.get(collider).and_then(|collider| collider.parent());
+        let touching = touching.filter_map(move |pair| Some((parent(pair.collider1)?, parent(pair.collider2)?)));
+        let joined = self.world.impulse_joints().map(|(_, joint)| (joint.body1(), joint.body2()));
+        touching
+            .chain(joined)
+            .filter(|(a, b)| self.is_awake(*a) || self.is_awake(*b))
+            .filter_map(|(a, b)| Some((self.loose(a)?, self.loose(b)?)))
+    }
+
+    fn is_awake(&self, handle: RigidBodyHandle) -> bool {
+        self.world.bodies.get(handle).is_some_and(|body| body.is_dynamic() && !body.is_sleeping())
+    }
+
+    fn loose(&self, handle: RigidBodyHandle) -> Option<ColliderId> {
+        let body = self.world.bodies.get(handle)?;
+        let id = ColliderId(body.user_data as u64);
+        // Characters and movers are no parts; driven ones are.
+        let part = body.is_dynamic() || self.driven.iter().any(|(driven, other)| *driven == id && *other == handle);
+        part.then_some(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collision::Shape;
+    use crate::part::PartState;
+    use crate::physics::{LooseMotion, LoosePartsConfig};
+    use crate::time::SimTime;
+    use glam::Quat;
+
+    // S-51a
+    #[test]
+    fn stacks_and_chains_are_islands() {
+        let mut parts = LooseParts::new(LoosePartsConfig::default());
+        let half = Vec3::new(80.0, 1.0, 80.0);
+        parts.insert_anchored(ColliderId(0), &Shape::Box { half }, Vec3::NEG_Y, Quat::IDENTITY).unwrap();
+        let cube = Shape::Box { half: Vec3::ONE };
+        for (id, x, y) in [(1, 0.0, 1.0), (2, 0.5, 3.02), (3, 30.0, 1.0), (4, 33.0, 1.0), (5, 60.0, 1.0)] {
+            let state = PartState::resting(Vec3::new(x, y, 0.0), Quat::IDENTITY);
+            parts.insert_part(ColliderId(id), &cube, &state).unwrap();
+        }
+        assert!(parts.join((ColliderId(3), Vec3::X * 1.5), (ColliderId(4), Vec3::X * -1.5)));
+        assert!(!parts.join((ColliderId(3), Vec3::X), (ColliderId(3), Vec3::X)));
+        let mut moved = LooseMotion::default();
+        for tick in 1..=10_u64 {
+            parts.step(SimTime(tick * 1_024), &mut moved);
+        }
+        let mut islands = Partition::default();
+        parts.partition(&mut islands);
+        let ids = |island: &[ColliderId]| island.iter().map(|id| id.0).collect::<Vec<_>>();
+        assert_eq!(islands.islands().map(ids).collect::<Vec<_>>(), [vec![1, 2], vec![3, 4], vec![5]]);
+    }
+}
