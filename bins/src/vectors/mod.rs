@@ -9,11 +9,14 @@ mod input_buffer;
 mod input_pacer;
 mod interest;
 mod interpolation_buffer;
+mod movement_allowance;
 mod node;
+mod owned_physics;
 mod part_track;
 mod reconcile;
 mod remote_timeline;
 mod replay_budget;
+mod rig_hermite;
 mod rotation_codec;
 mod sequence_order;
 mod step_cutoffs;
@@ -39,10 +42,13 @@ const KINDS: &[(&str, CheckCase)] = &[
     ("input-pacer", input_pacer::check),
     ("interest", interest::check),
     ("interpolation-buffer", interpolation_buffer::check),
+    ("movement-allowance", movement_allowance::check),
+    ("owned-physics", owned_physics::check),
     ("part-track", part_track::check),
     ("reconcile", reconcile::check),
     ("remote-timeline", remote_timeline::check),
     ("replay-budget", replay_budget::check),
+    ("rig-hermite", rig_hermite::check),
     ("rotation-codec", rotation_codec::check),
     ("sequence-order", sequence_order::check),
     ("step-cutoffs", step_cutoffs::check),
