@@ -7,6 +7,7 @@ use rapier3d::prelude::{
 };
 
 use super::motion::LooseMotion;
+use super::reach::Reach;
 use super::solid::{is_solid, shared_shape};
 use crate::collision::{ColliderError, ColliderId, Mover, Shape};
 use crate::part::PartState;
@@ -65,6 +66,8 @@ pub struct LooseParts {
     /// Loose parts awake after the last step.
     pub(super) awake: Vec<(ColliderId, RigidBodyHandle)>,
     characters: usize,
+    /// Where parts are that a character can push.
+    pub(super) reach: Reach,
 }
 
 impl std::fmt::Debug for LooseParts {
@@ -97,6 +100,7 @@ impl LooseParts {
             movers: Vec::new(),
             awake: Vec::new(),
             characters: 0,
+            reach: Reach::default(),
         }
     }
 
@@ -146,6 +150,7 @@ impl LooseParts {
         }
         let handle = self.insert(id, RigidBodyType::Dynamic, shape, state)?;
         self.awake.push((id, handle));
+        self.note_reach(id, handle);
         Ok(())
     }
 
@@ -190,6 +195,7 @@ impl LooseParts {
         self.movers.retain(|(mover, ..)| *mover != id);
         self.awake.retain(|(part, _)| *part != id);
         self.driven.retain(|(part, _)| *part != id);
+        self.reach.remove(id);
         true
     }
 
@@ -205,8 +211,20 @@ impl LooseParts {
             if !self.awake.iter().any(|(part, _)| *part == id) {
                 self.awake.push((id, handle));
             }
+            self.note_reach(id, handle);
         }
         true
+    }
+
+    /// Notes where a loose part is, for the characters that may push it.
+    pub(super) fn note_reach(&mut self, id: ColliderId, handle: RigidBodyHandle) {
+        let Some(body) = self.world.bodies.get(handle) else { return };
+        for collider in body.colliders() {
+            if let Some(collider) = self.world.colliders.get(*collider) {
+                let bounds = collider.shape().compute_aabb(body.position());
+                self.reach.set(id, bounds.mins, bounds.maxs);
+            }
+        }
     }
 
     /// Where a part is, whatever its kind.
@@ -239,8 +257,16 @@ impl LooseParts {
     /// Moves a character during the next step; from far away, or to a nonfinite place, it does not sweep.
     pub fn move_character(&mut self, character: PushingBody, position: Vec3) {
         let Some(body) = self.world.bodies.get_mut(character.0).filter(|_| position.is_finite()) else { return };
+        if !self.reach.contains(position) {
+            // Far from all parts it pushes nothing, and as long as that lasts it costs nothing.
+            if body.is_enabled() {
+                body.set_enabled(false);
+            }
+            return;
+        }
         let moved = position.distance(body.translation());
-        if moved > self.config.character_teleport {
+        if !body.is_enabled() || moved > self.config.character_teleport {
+            body.set_enabled(true);
             body.set_translation(position, true);
         } else if moved > 0.0 {
             body.set_next_kinematic_translation(position);
@@ -268,6 +294,10 @@ impl LooseParts {
         }
         self.world.step();
         self.read(moved);
+        for at in 0..self.awake.len() {
+            let (id, handle) = self.awake[at];
+            self.note_reach(id, handle);
+        }
     }
 
     fn read(&mut self, moved: &mut LooseMotion) {
@@ -371,6 +401,25 @@ mod tests {
             let y = parts.state(ColliderId(id)).unwrap().position.y;
             assert!((0.5..1.1).contains(&y), "part {id} at height {y}");
         }
+    }
+
+    // A character far from all parts is not simulated; whoever comes near pushes as if it always had been.
+    #[test]
+    fn a_character_from_far_away_pushes_when_it_arrives() {
+        let mut parts = floor();
+        crate_at(&mut parts, 1, Vec3::new(5.0, 1.0, 0.0));
+        let start = Vec3::new(-90.0, 2.5, 0.0);
+        let character = parts.insert_character(start, 1.0, 2.5).unwrap();
+        let mut simulated = [0, 0];
+        run(&mut parts, 60 * 20, |parts, tick, _| {
+            let position = start + Vec3::X * (tick as f32 / 60.0 * 6.0);
+            parts.move_character(character, position);
+            let near = position.x > -28.0;
+            simulated[usize::from(near)] += usize::from(parts.world.bodies[character.0].is_enabled());
+        });
+        assert!(simulated[0] <= 1, "far away it was simulated {} times", simulated[0]);
+        assert!(simulated[1] > 300);
+        assert!(parts.state(ColliderId(1)).unwrap().position.x > 25.0);
     }
 
     #[test]

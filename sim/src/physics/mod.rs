@@ -7,6 +7,7 @@ mod driven;
 mod islands;
 mod loose;
 mod motion;
+mod reach;
 mod solid;
 
 pub use crate::part::PartState;
