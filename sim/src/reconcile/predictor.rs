@@ -84,12 +84,21 @@ pub struct PosePredictor {
 }
 
 impl PosePredictor {
-    /// An entity at `position` that nobody has corrected.
+    /// An entity at `position` that nobody has corrected and whose first input will have sequence 1.
     #[must_use]
     pub fn new(config: PosePredictorConfig, position: Vec3) -> Self {
+        Self::starting_after(Sequence(0), config, position)
+    }
+
+    /// As [`PosePredictor::new`], with inputs that go on after `last`. The position is recorded as where `last` left the
+    /// entity, so that snapshots from before the first input have something to be compared with.
+    #[must_use]
+    pub fn starting_after(last: Sequence, config: PosePredictorConfig, position: Vec3) -> Self {
+        let mut history = PoseHistory::new(config.history);
+        history.record(last, position, 0.0);
         Self {
             config,
-            history: PoseHistory::new(config.history),
+            history,
             position,
             owed: Vec3::ZERO,
             glide: Vec3::ZERO,

@@ -18,6 +18,9 @@ pub struct PredictedSessionConfig {
     pub smoother: CorrectionSmootherConfig,
     /// The most event identities remembered, default 1,024.
     pub events: usize,
+    /// Steps taken at once with the first snapshot, default 2: the server's queue begins at the depth the pacer keeps, so
+    /// that no input is late, without any round trip too (S-6a).
+    pub initial_lead: u32,
 }
 
 impl Default for PredictedSessionConfig {
@@ -27,6 +30,7 @@ impl Default for PredictedSessionConfig {
             redundancy: 15,
             smoother: CorrectionSmootherConfig::default(),
             events: 1024,
+            initial_lead: InputPacer::MIN_DEPTH as u32,
         }
     }
 }
@@ -116,6 +120,7 @@ pub struct PredictedSession<S: PredictedSimulation> {
     frame: Frame,
     poses: StepPoses,
     before: Vec<SmoothedPose>,
+    initial_lead: u32,
     events: Vec<SurfacedEvent<S::Event>>,
     cancelled: Vec<EventIdentity>,
     counters: SessionCounters,
@@ -141,6 +146,7 @@ impl<S: PredictedSimulation> PredictedSession<S> {
             frame: Frame::default(),
             poses: StepPoses::default(),
             before: Vec::new(),
+            initial_lead: config.initial_lead,
             events: Vec::new(),
             cancelled: Vec::new(),
             counters: SessionCounters::default(),
@@ -173,8 +179,9 @@ impl<S: PredictedSimulation> PredictedSession<S> {
         if reconciliation.is_none() {
             self.smoother.decay(advance.clamped as f32);
         }
-        self.frame = Frame { steps: advance.steps, taken: 0, now_ms: frame.now_ms, scale };
-        FrameStart { steps: advance.steps, reconciliation }
+        let lead = std::mem::take(&mut self.initial_lead);
+        self.frame = Frame { steps: lead.saturating_add(advance.steps), taken: 0, now_ms: frame.now_ms, scale };
+        FrameStart { steps: self.frame.steps, reconciliation }
     }
 
     /// The next step due in this frame; `None` when all are taken.
