@@ -87,3 +87,45 @@ pub fn read_rig(bytes: &mut Reader<'_>) -> Result<RigFrame, ReadError> {
     }
     Ok(frame)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        // S-44a
+        #[test]
+        fn frames_come_back(mask: u32, joints: [u32; MAX_JOINTS]) {
+            let mut frame = RigFrame { mask, ..RigFrame::default() };
+            for (joint, word) in joints.into_iter().enumerate().filter(|(joint, _)| mask & (1 << joint) != 0) {
+                frame.joints[joint] = PackedJoint(word);
+            }
+            let mut bytes = Vec::new();
+            write_rig(&mut Writer::new(&mut bytes), &frame);
+            prop_assert_eq!(bytes.len(), frame.encoded_bytes());
+            let mut reader = Reader::new(&bytes);
+            prop_assert_eq!(read_rig(&mut reader), Ok(frame));
+            prop_assert_eq!(reader.remaining(), 0);
+            let mut cut = Reader::new(&bytes[..bytes.len() - 1]);
+            prop_assert_eq!(read_rig(&mut cut), Err(ReadError::Truncated));
+        }
+
+        // S-44a: what is told over and over is what there is.
+        #[test]
+        fn changes_add_up(steps in prop::collection::vec((0_usize..20, -1_f32..1.0), 1..60)) {
+            let mut rig = [Quat::IDENTITY; 20];
+            let (mut told, mut seen) = (RigFrame::default(), [Quat::IDENTITY; 20]);
+            for (joint, x) in steps {
+                rig[joint] = Quat::from_xyzw(x, 0.0, 0.0, 1.0).normalize();
+                let whole = RigFrame::whole(&rig);
+                let changes = whole.changes(&mut told);
+                changes.apply(&mut seen);
+                for (got, want) in seen.iter().zip(whole.joints) {
+                    prop_assert!(got.dot(want.unpack()).abs() > 0.99999);
+                }
+                prop_assert_eq!(whole.changes(&mut told).mask, 0);
+            }
+        }
+    }
+}
