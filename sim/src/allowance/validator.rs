@@ -378,17 +378,18 @@ impl AllowanceValidator {
         support: &mut S,
     ) -> bool {
         let (reach, up, from) = (rules.bounce_reach(env.limits), env.settings.up, self.accepted.position);
-        let mut highest: Option<(f32, f32)> = None;
+        let mut highest: Option<(f32, Vec3)> = None;
         for share in [0.0, 0.5, 1.0] {
             let at = from + split.joined() * share;
             let found = support.support(at, reach);
             let height = at.dot(up);
             if found.bearing == Bearing::Walkable && highest.is_none_or(|(best, _)| height > best) {
-                highest = Some((height, found.velocity.dot(up)));
+                highest = Some((height, found.velocity));
             }
         }
         if let Some((height, ground)) = highest {
-            self.air.touch(rules, height, ground);
+            self.air.touch(rules, height, ground.dot(up));
+            self.ground = ground;
         }
         highest.is_some()
     }
@@ -429,7 +430,7 @@ impl AllowanceValidator {
         let bounds = VelocityBounds {
             up: step.up,
             horizontal: step.speed * limits.speed_factor,
-            rise: rules.rise_speed(self.ground.dot(step.up)),
+            rise: rules.rise_speed(self.ground.dot(step.up)) * limits.speed_factor,
             fall: settings.terminal_speed.max(step.speed),
             change: if step.burst { f32::INFINITY } else { change },
         };

@@ -151,7 +151,7 @@ fn honest_jumpers_in_the_air_are_never_clamped() {
 
 /// Ten hours, run by hand: `cargo test --release -p tidelock-sim --test allowance -- --ignored`.
 #[test]
-#[ignore = "minutes long"]
+#[ignore = "long in debug builds"]
 fn ten_hours_of_honest_walking() {
     expect_peace(&MotorSettings::default(), 100..120, 1_800);
 }
