@@ -128,6 +128,7 @@ mod tests {
             ack_delay: Duration::ZERO,
             rtt: None,
             smoothed_rtt: Duration::from_millis(50),
+            jitter: Duration::ZERO,
             min_rtt: Duration::from_millis(50),
             delivery: None,
         }

@@ -60,6 +60,8 @@ pub struct AckEvent {
     pub rtt: Option<Duration>,
     /// Smoothed round trip.
     pub smoothed_rtt: Duration,
+    /// Mean change of the round trip from one measurement to the next.
+    pub jitter: Duration,
     /// Smallest round trip of the connection.
     pub min_rtt: Duration,
     /// How fast data arrived since that packet was sent.

@@ -12,7 +12,7 @@ use crate::session::sent::{Carried, DeliveryMark, Fate, SentLog, SentPacket};
 /// Packets acknowledged beyond one before it is given up, at first.
 const REORDER_PACKETS: u64 = 3;
 /// At most, after acknowledgements of packets given up.
-const MAX_REORDER_PACKETS: u64 = 128;
+const MAX_REORDER_PACKETS: u64 = 512;
 /// Eighths of a round trip before a packet is given up, at first and at most.
 const REORDER_EIGHTHS: u32 = 9;
 const MAX_REORDER_EIGHTHS: u32 = 16;
@@ -169,6 +169,7 @@ impl Recovery {
             ack_delay: ack.delay,
             rtt: sample,
             smoothed_rtt: self.rtt.smoothed,
+            jitter: self.rtt.jitter,
             min_rtt: self.rtt.min,
             delivery,
         });

@@ -1,6 +1,8 @@
 //! A server and its clients joined by emulated links, in virtual time.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
+pub mod cell;
+
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -28,6 +30,15 @@ pub fn token(client_id: u64, at: Duration, seed: u64) -> ConnectToken {
 }
 
 pub fn token_until(client_id: u64, at: Duration, until: Duration, seed: u64) -> ConnectToken {
+    mint(client_id, (at, until), 10, seed)
+}
+
+/// A token whose connection ends after `timeout_s` seconds of silence.
+pub fn token_lasting(client_id: u64, at: Duration, timeout_s: i32, seed: u64) -> ConnectToken {
+    mint(client_id, (at, at + Duration::from_secs(30)), timeout_s, seed)
+}
+
+fn mint(client_id: u64, (at, until): (Duration, Duration), timeout_s: i32, seed: u64) -> ConnectToken {
     let request = TokenRequest {
         protocol_id: PROTOCOL,
         private_key: KEY,
@@ -35,7 +46,7 @@ pub fn token_until(client_id: u64, at: Duration, until: Duration, seed: u64) -> 
         server_addresses: vec![server_address()],
         create_s: (UNIX + at).as_secs(),
         expire_s: (UNIX + until).as_secs(),
-        timeout_s: 10,
+        timeout_s,
         user_data: [client_id as u8; 256],
     };
     ConnectToken::mint(&request, &mut SeedEntropy::from_number(seed)).unwrap()
