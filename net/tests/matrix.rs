@@ -28,10 +28,12 @@ fn motion_stays_young() {
 // N-3, N-5: a long transfer takes the link and delays state by little; more on a slow link, where four packets are 36 ms.
 #[test]
 fn a_transfer_takes_the_link_and_delays_nothing() {
-    for latency in &LATENCIES[..2] {
+    for latency in &LATENCIES {
+        // A path of half a second is found out slowly.
+        let least = if *latency < 250 { 0.85 } else { 0.8 };
         for (rate, most) in [(125_000, 45), (1_250_000, 8), (2_500_000, 7)] {
             let transfer = Cell::new(path(*latency, 0, rate)).transfer(Algorithm::default());
-            assert!(transfer.share >= 0.85 && transfer.added <= MS * most, "{transfer:?}: {latency} ms, {rate} B/s");
+            assert!(transfer.share >= least && transfer.added <= MS * most, "{transfer:?}: {latency} ms, {rate} B/s");
         }
     }
 }

@@ -132,7 +132,8 @@ impl Cell {
         let (mut sent_at, mut ages) = (vec![], vec![]);
         let mut left = bulk;
         let mut parts = bulk.div_ceil(1 << 20);
-        let enough = Duration::from_secs(10);
+        let settled = started + SETTLING + self.link.latency * 40;
+        let enough = settled - started + Duration::from_secs(10);
         while parts > 0 || (bulk == 0 && world.now - started < enough) {
             world.server_send(name, LaneSet::STATE, &numbered(sent_at.len() as u32, 100), None);
             sent_at.push(world.now);
@@ -148,7 +149,7 @@ impl Cell {
                 parts -= world.client_messages(peer, LaneSet::BULK).len();
                 for message in world.client_messages(peer, LaneSet::STATE) {
                     let sent = sent_at[number_of(&message) as usize];
-                    if sent > started + SETTLING + self.link.latency * 40 {
+                    if sent > settled {
                         ages.push(world.now - sent);
                     }
                 }
