@@ -181,7 +181,11 @@ impl Connection {
             }
             PacketKind::PathAnswer => self.take_path_answer(from, body, desk),
 
-            PacketKind::KeepAlive => Verdict::Alive,
+            // A peer that sends one is quiet.
+            PacketKind::KeepAlive => {
+                self.sealer.rest();
+                Verdict::Alive
+            }
             PacketKind::Payload => self.take_payload(now, body, desk, ingress),
             PacketKind::Disconnect => {
                 self.abandon(desk, ingress);
@@ -309,6 +313,7 @@ impl Connection {
         }
         if now >= self.last_sent + self.keep_alive {
             self.send_greeting(now, desk, out);
+            self.sealer.rest();
             if let Some(session) = &mut self.session {
                 session.rest(now);
             }

@@ -78,6 +78,13 @@ impl Sealer {
         }
     }
 
+    /// Gives memory back that a quiet connection does not need.
+    pub(crate) fn rest(&mut self) {
+        if let Some(extended) = &mut self.extended {
+            extended.rest();
+        }
+    }
+
     /// Opens a packet in place.
     pub(crate) fn open<'a>(&mut self, now: Duration, packet: &'a mut [u8]) -> Result<OpenedPacket<'a>, Fault> {
         if is_extended(packet) {

@@ -55,7 +55,6 @@ impl Secrets {
 
 /// The key of one direction for one epoch of its sequence numbers.
 pub(crate) struct EpochKey {
-    epoch: u64,
     key: LessSafeKey,
     mask: [u8; NONCE_BYTES],
 }
@@ -67,11 +66,7 @@ impl EpochKey {
         let (key, mask) = material.split_at(CIPHER_KEY_BYTES);
         let key = UnboundKey::new(&AES_128_GCM, key).expect("the key has the cipher's length");
         let mask = mask.try_into().expect("the rest has the nonce's length");
-        Self { epoch, key: LessSafeKey::new(key), mask }
-    }
-
-    pub(crate) fn epoch(&self) -> u64 {
-        self.epoch
+        Self { key: LessSafeKey::new(key), mask }
     }
 
     /// Seals `packet[body..]` in place and appends the tag; what precedes is authenticated.

@@ -43,14 +43,37 @@ pub(crate) struct Opened<'a> {
     pub(crate) is_newest: bool,
 }
 
+/// One direction's secret, and its key while it is in use: a key takes half a kilobyte.
+struct Direction {
+    secret: [u8; KEY_BYTES],
+    epoch: u64,
+    key: Option<Box<EpochKey>>,
+}
+
+impl Direction {
+    fn new(secret: [u8; KEY_BYTES], first: u64) -> Self {
+        Self { secret, epoch: first >> EPOCH_BITS, key: None }
+    }
+
+    /// The key of the current epoch.
+    fn key(&mut self) -> &EpochKey {
+        self.key.get_or_insert_with(|| Box::new(EpochKey::new(&self.secret, self.epoch)))
+    }
+
+    /// Goes on to another epoch.
+    fn enter(&mut self, epoch: u64) {
+        if epoch != self.epoch {
+            (self.epoch, self.key) = (epoch, None);
+        }
+    }
+}
+
 /// Both directions of the extension on one connection.
 pub(crate) struct ExtendedTunnel {
     way: Way,
-    send_secret: [u8; KEY_BYTES],
-    send: EpochKey,
+    send: Direction,
     next_sequence: u64,
-    receive_secret: [u8; KEY_BYTES],
-    receive: EpochKey,
+    receive: Direction,
     replay: ReplayWindow,
     /// Number of the peer's first packet.
     first: u64,
@@ -65,11 +88,9 @@ impl ExtendedTunnel {
         };
         Self {
             way,
-            send: EpochKey::new(&send_secret, first >> EPOCH_BITS),
-            send_secret,
+            send: Direction::new(send_secret, first),
             next_sequence: first,
-            receive: EpochKey::new(&receive_secret, first >> EPOCH_BITS),
-            receive_secret,
+            receive: Direction::new(receive_secret, first),
             replay: ReplayWindow::new(),
             first,
         }
@@ -88,12 +109,14 @@ impl ExtendedTunnel {
 
     /// Seals the packet begun in `out`.
     pub(crate) fn finish(&mut self, body: usize, out: &mut Vec<u8>) {
-        let epoch = self.next_sequence >> EPOCH_BITS;
-        if epoch != self.send.epoch() {
-            self.send = EpochKey::new(&self.send_secret, epoch);
-        }
-        self.send.seal(self.next_sequence, out, body);
+        self.send.enter(self.next_sequence >> EPOCH_BITS);
+        self.send.key().seal(self.next_sequence, out, body);
         self.next_sequence += 1;
+    }
+
+    /// Gives memory back that a quiet connection does not need; the keys are derived again when they are.
+    pub(crate) fn rest(&mut self) {
+        (self.send.key, self.receive.key) = (None, None);
     }
 
     /// Opens a packet in place.
@@ -111,15 +134,15 @@ impl ExtendedTunnel {
             return Err(Fault::Replayed);
         }
         let epoch = sequence >> EPOCH_BITS;
-        let opened = if epoch == self.receive.epoch() {
-            self.receive.open(sequence, packet, body)
-        } else if epoch < self.receive.epoch() {
+        let opened = if epoch == self.receive.epoch {
+            self.receive.key().open(sequence, packet, body)
+        } else if epoch < self.receive.epoch {
             return Err(Fault::Replayed);
-        } else if epoch == self.receive.epoch() + 1 && sequence < expected.saturating_add(MAX_LEAP) {
-            let next = EpochKey::new(&self.receive_secret, epoch);
+        } else if epoch == self.receive.epoch + 1 && sequence < expected.saturating_add(MAX_LEAP) {
+            let next = EpochKey::new(&self.receive.secret, epoch);
             let opened = next.open(sequence, packet, body);
             if opened.is_some() {
-                self.receive = next;
+                self.receive.enter(epoch);
             }
             opened
         } else {

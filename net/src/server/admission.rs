@@ -17,6 +17,8 @@ use crate::server::gate::Gate;
 use crate::server::registry::Registry;
 use crate::server::tokens::TokenTag;
 
+/// Room for handshakes that is kept while there are none.
+const IDLE_PENDING: usize = 128;
 /// How long a handshake may take.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(5);
 
@@ -243,7 +245,7 @@ impl Admission {
     }
 
     /// Forgets handshakes that took too long.
-    fn expire(&mut self, now: Duration) {
+    pub(super) fn expire(&mut self, now: Duration) {
         while let Some(&(since, address)) = self.order.front() {
             if since + HANDSHAKE_TIME > now {
                 break;
@@ -252,6 +254,9 @@ impl Admission {
             if self.pending.get(&address).is_some_and(|pending| pending.since == since) {
                 self.pending.remove(&address);
             }
+        }
+        if self.pending.is_empty() && self.pending.capacity() > IDLE_PENDING {
+            (self.pending, self.order) = (HashMap::new(), VecDeque::new());
         }
     }
 }

@@ -465,6 +465,7 @@ impl Shard for ServerShard {
     }
 
     fn advance(&mut self, now: Duration, ingress: &mut Vec<Ingress>) {
+        self.admission.expire(now);
         while let Some((at, connection)) = self.timers.pop(now) {
             let slot = self.slots.get_mut(connection.index() as usize);
             let Some(client) = slot.and_then(|slot| slot.client.as_mut()) else { continue };
