@@ -132,6 +132,15 @@ impl SlotSet {
         }
     }
 
+    /// Whether an index is present that is absent in `other`.
+    pub(crate) fn exceeds(&self, other: &Self) -> bool {
+        let shared = self.words.len().min(other.words.len());
+        let (within, beyond) = self.words.split_at(shared);
+        // All words without a branch between them: there are few, and mostly none differs.
+        let more = within.iter().zip(&other.words).fold(0, |more, (own, others)| more | (own & !others));
+        more != 0 || beyond.iter().any(|word| *word != 0)
+    }
+
     /// Adds every index of `other`.
     pub fn union_with(&mut self, other: &Self) {
         self.reserve(other.words.len() * 64);
@@ -190,6 +199,9 @@ mod tests {
             union.union_with(&set);
             naive.insert(3);
             prop_assert!(union.iter().eq(naive.iter().copied()));
+            prop_assert_eq!(union.exceeds(&set), !set.contains(3));
+            prop_assert!(!set.exceeds(&union));
+            prop_assert_eq!(set.exceeds(&SlotSet::new()), !set.is_empty());
             for word in 0..150 {
                 union.set_word(word, 0);
             }

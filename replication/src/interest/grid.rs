@@ -1,12 +1,17 @@
 use glam::Vec3;
 
-use super::columns::{Cell, Columns};
+use super::columns::{Cell, Columns, Entry};
 use super::{InterestSettings, Origin, Viewer, VisibleSet};
 use crate::ids::{Slot, SlotSet};
 use crate::instance::Audience;
 
 /// How much farther than it enters a subject must be to leave.
 const LEAVE_SHARE: f32 = 1.1;
+
+/// Subjects within the leaving radius that are judged in one go.
+const CANDIDATES: usize = 128;
+/// Marks one that is within the entering radius.
+const ENTERS: u32 = 1 << 31;
 
 /// Where every subject of motion is, in square columns of space kept incrementally.
 ///
@@ -16,9 +21,6 @@ pub struct InterestGrid {
     cell: f32,
     axes: [usize; 2],
     settings: InterestSettings,
-    buckets: Vec<Vec<Entry>>,
-    /// Buckets without subjects, kept for the next column.
-    free: Vec<u32>,
     columns: Columns,
     places: Vec<Place>,
     audiences: Vec<Audience>,
@@ -27,17 +29,10 @@ pub struct InterestGrid {
     always: SlotSet,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    position: Vec3,
-    index: u32,
-}
-
 /// Where a subject's entry is.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     cell: Cell,
-    bucket: u32,
     at: u32,
 }
 
@@ -57,8 +52,6 @@ impl InterestGrid {
             cell: if cell.is_finite() { cell.max(1.0) } else { 64.0 },
             axes,
             settings,
-            buckets: Vec::new(),
-            free: Vec::new(),
             columns: Columns::new(),
             places: Vec::new(),
             audiences: Vec::new(),
@@ -113,7 +106,9 @@ impl InterestGrid {
         }
         let place = self.places[index];
         if self.cell_of(position) == place.cell {
-            self.buckets[place.bucket as usize][place.at as usize].position = position;
+            if let Some(entry) = self.columns.get_mut(place.cell, place.at) {
+                entry.position = position;
+            }
         } else {
             self.take(index);
             self.put(index, position);
@@ -195,59 +190,67 @@ impl InterestGrid {
         let [low_a, low_b] = self.cell_of(origin.position - Vec3::splat(leave));
         let [high_a, high_b] = self.cell_of(origin.position + Vec3::splat(leave));
         let columns = (i64::from(high_a) - i64::from(low_a) + 1) * (i64::from(high_b) - i64::from(low_b) + 1);
-        let VisibleSet { now, before, .. } = visible;
-        let mut look = |bucket: &[Entry]| {
-            for entry in bucket {
-                let distance = entry.position.distance_squared(origin.position);
-                let index = entry.index as usize;
-                // Without branches: which side of the edge a subject is on cannot be foreseen.
-                let stays = (distance <= leave_squared) & before.contains(index);
-                now.insert_if(index, (distance <= enter_squared) | stays);
-            }
-        };
-        // A radius over more columns than there are buckets looks at the buckets instead.
-        if columns > self.buckets.len() as i64 {
-            self.buckets.iter().for_each(|bucket| look(bucket));
+        // A radius over more columns than there are subjects looks at the subjects instead.
+        if columns > self.places.len() as i64 {
+            self.find_among_all(origin, (enter_squared, leave_squared), visible);
             return;
         }
+        let VisibleSet { now, before, .. } = visible;
+        let mut judge = |candidates: &[u32]| {
+            for candidate in candidates {
+                let index = (candidate & !ENTERS) as usize;
+                now.insert_if(index, (candidate & ENTERS != 0) | before.contains(index));
+            }
+        };
+        let (mut candidates, mut count) = ([0_u32; CANDIDATES], 0);
         for a in low_a..=high_a {
-            for b in low_b..=high_b {
-                if let Some(bucket) = self.columns.get([a, b]) {
-                    look(&self.buckets[bucket as usize]);
+            self.columns.each(a, (low_b, high_b), |entry| {
+                let distance = entry.position.distance_squared(origin.position);
+                // Without branches: which side of an edge a subject is on cannot be foreseen.
+                candidates[count % CANDIDATES] = entry.index | u32::from(distance <= enter_squared) << 31;
+                count += usize::from(distance <= leave_squared);
+                if count == CANDIDATES {
+                    judge(&candidates);
+                    count = 0;
                 }
+            });
+        }
+        judge(&candidates[..count]);
+    }
+
+    fn find_among_all(&self, origin: &Origin, (enter_squared, leave_squared): (f32, f32), visible: &mut VisibleSet) {
+        let VisibleSet { now, before, .. } = visible;
+        for index in self.members.iter() {
+            let Place { cell, at } = self.places[index];
+            let Some(entry) = self.columns.get(cell, at) else { continue };
+            let distance = entry.position.distance_squared(origin.position);
+            if distance <= enter_squared || (distance <= leave_squared && before.contains(index)) {
+                now.insert(index);
             }
         }
     }
 
     fn cell_of(&self, position: Vec3) -> Cell {
-        // A float cast saturates and maps NaN to 0.
-        self.axes.map(|axis| (position[axis] / self.cell).floor() as i32)
+        self.axes.map(|axis| floor(position[axis] / self.cell))
     }
 
     fn put(&mut self, index: usize, position: Vec3) {
         let cell = self.cell_of(position);
-        let bucket = self.columns.get(cell).unwrap_or_else(|| {
-            let bucket = self.free.pop().unwrap_or_else(|| {
-                self.buckets.push(Vec::new());
-                (self.buckets.len() - 1) as u32
-            });
-            self.columns.set(cell, Some(bucket));
-            bucket
-        });
-        let entries = &mut self.buckets[bucket as usize];
-        self.places[index] = Place { cell, bucket, at: entries.len() as u32 };
-        entries.push(Entry { position, index: index as u32 });
+        let at = self.columns.push(cell, Entry { position, index: index as u32 });
+        self.places[index] = Place { cell, at };
     }
 
     fn take(&mut self, index: usize) {
-        let Place { cell, bucket, at } = self.places[index];
-        let entries = &mut self.buckets[bucket as usize];
-        entries.swap_remove(at as usize);
-        if let Some(moved) = entries.get(at as usize) {
+        let Place { cell, at } = self.places[index];
+        if let Some(moved) = self.columns.remove(cell, at) {
             self.places[moved.index as usize].at = at;
-        } else if entries.is_empty() {
-            self.columns.set(cell, None);
-            self.free.push(bucket);
         }
     }
+}
+
+/// The whole number at or below `value`; casts saturate and map NaN to 0.
+#[inline]
+fn floor(value: f32) -> i32 {
+    let cut = value as i32;
+    cut.saturating_sub(i32::from((cut as f32) > value))
 }

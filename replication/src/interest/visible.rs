@@ -50,6 +50,11 @@ impl VisibleSet {
         self.revision = 0;
     }
 
+    /// Whether the last update brought anything into sight.
+    pub(crate) fn has_entered(&self) -> bool {
+        self.now.exceeds(&self.before)
+    }
+
     #[inline]
     pub(crate) fn entered_word(&self, word: usize) -> u64 {
         self.now.word(word) & !self.before.word(word)

@@ -263,6 +263,11 @@ impl MotionArena {
         self.present.contains(slot.index())
     }
 
+    /// Whether nothing has changed within the last `divisor` ticks.
+    pub(super) fn is_still(&self) -> bool {
+        self.window.moved.is_empty()
+    }
+
     fn enter(&mut self, slot: Slot, id: InstanceId) {
         let index = slot.index();
         self.reserve(index + 1);

@@ -2,7 +2,7 @@ use tidelock_sim::bytes::{Reader, Writer};
 use tidelock_sim::report::ReportAck;
 use tidelock_sim::{Sequence, SimSpan, Tick};
 
-use super::item::{MotionItem, read_item};
+use super::item::{MAX_ITEM_BYTES, MotionItem, read_item};
 use crate::ids::Generation;
 use crate::wire::{WireError, check, read_tick, varint_u32};
 
@@ -124,6 +124,14 @@ impl MotionOutput {
     pub fn clear(&mut self) {
         self.used = 0;
         self.batches.clear();
+    }
+
+    /// Makes room for `more` bytes and one item's fixed-size store beyond them.
+    pub(super) fn make_room(&mut self, more: usize) {
+        let room = self.used + more + MAX_ITEM_BYTES;
+        if self.bytes.len() < room {
+            self.bytes.resize(room.next_power_of_two(), 0);
+        }
     }
 
     /// The bytes of all batches.

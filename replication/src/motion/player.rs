@@ -3,9 +3,9 @@ use std::collections::VecDeque;
 use tidelock_sim::Tick;
 
 use super::arena::{Cell, MotionArena};
-use super::batch::{BatchSpan, MAX_BATCH_BYTES, MAX_ITEMS_BYTES, MotionEnvelope, MotionOutput};
+use super::batch::{BatchSpan, MAX_BATCH_BYTES, MAX_ENVELOPE_BYTES, MAX_ITEMS_BYTES, MotionEnvelope, MotionOutput};
 use super::item::MAX_ITEM_BYTES;
-use crate::ids::Bits;
+use crate::ids::SlotSet;
 use crate::interest::VisibleSet;
 
 /// Batches whose receipts one player may owe at once; beyond it the oldest counts as lost.
@@ -31,6 +31,8 @@ pub struct MotionSchedule {
     sent: SlotRing,
     envelope: Vec<u8>,
     tick: Tick,
+    /// Whether the client has the last state of all it saw at the last build.
+    settled: bool,
 }
 
 /// 64 subjects, a bit each.
@@ -78,12 +80,32 @@ impl SlotRing {
         self.slots[(number & (self.slots.len() as u64 - 1)) as usize]
     }
 
+    /// Appends the slots of a word's set bits.
     #[inline]
-    fn push(&mut self, slot: u32) {
-        let place = (self.end & (self.slots.len() as u64 - 1)) as usize;
-        self.slots[place] = slot;
-        self.end += 1;
+    fn push_bits(&mut self, word: usize, mut bits: u64) {
+        self.make_room(64 + FEW as usize);
+        let mask = self.slots.len() as u64 - 1;
+        let count = u64::from(bits.count_ones());
+        // Most words hold a few: those are written without asking how many, and what is too much is overwritten later.
+        let mut put = |number: u64| {
+            self.slots[(number & mask) as usize] = (word * 64) as u32 + bits.trailing_zeros();
+            bits &= bits.wrapping_sub(1);
+        };
+        (self.end..self.end + FEW).for_each(&mut put);
+        (self.end + FEW..self.end + count).for_each(put);
+        self.end += count;
     }
+}
+
+/// Slots of a word that are written in one go.
+const FEW: u64 = 4;
+
+/// What counts as having come into sight.
+#[derive(Clone, Copy, Debug)]
+enum Entered {
+    Everything,
+    ByLastUpdate,
+    Nothing,
 }
 
 impl MotionSchedule {
@@ -106,6 +128,7 @@ impl MotionSchedule {
         self.pending.clear();
         self.sent.start = self.sent.end;
         self.seen = 0;
+        self.settled = false;
     }
 
     /// Broadcasts built so far.
@@ -134,55 +157,80 @@ impl MotionSchedule {
         self.seen = visible.revision();
         let due = arena.due(self.broadcast);
         self.broadcast += 1;
-        let (words, cells) = (arena.words(), arena.cells());
+        let entered = match (missed, fresh) {
+            (true, _) => Entered::Everything,
+            (false, true) => Entered::ByLastUpdate,
+            (false, false) => Entered::Nothing,
+        };
+        let first = self.sent.end;
+        let nothing = self.settled && arena.is_still() && !missed && !(fresh && visible.has_entered());
+        let started = !nothing && self.choose(arena, visible, entered, due);
+        let mut filling = Filling { first, ..Filling::default() };
+        self.fill(arena, started, output, &mut filling);
+        if filling.limit == 0 && envelope.ack.is_some() {
+            self.open(output, (&mut filling, self.sent.end));
+        }
+        self.close(output, (&filling, self.sent.end));
+        self.settle_from_oldest();
+    }
+
+    /// Appends the slots to send to those sent; returns whether any of them has begun to move.
+    fn choose(&mut self, arena: &MotionArena, visible: &VisibleSet, entered: Entered, due: &SlotSet) -> bool {
+        let words = arena.words();
         if self.words.len() < words.len() {
             self.words.resize(words.len(), PlayerWord::default());
         }
-        let mut filling = Filling::default();
+        let (mut started, mut open) = (0, 0);
         for (word, seen) in visible.set().words() {
             let (Some(subjects), Some(held)) = (words.get(word), self.words.get_mut(word)) else { break };
-            let entered = if missed {
-                u64::MAX
-            } else if fresh {
-                visible.entered_word(word)
-            } else {
-                0
+            let entered = match entered {
+                Entered::Everything => u64::MAX,
+                Entered::ByLastUpdate => visible.entered_word(word),
+                Entered::Nothing => 0,
             };
             let mut wanted = subjects.moved | entered | held.urgent;
             if held.unacked & seen & !wanted != 0 {
                 wanted |= held.unacked & due.word(word);
             }
             let send = seen & wanted & subjects.present;
+            open |= seen & (held.unacked | held.urgent | send);
             if send == 0 {
                 continue;
             }
             held.unacked |= send;
             held.urgent &= !send;
-            self.sent.make_room(64);
-            for bit in Bits(send) {
-                let index = word * 64 + bit;
-                if subjects.started >> bit & 1 != 0 {
-                    self.copy(arena.resting_cell(index), output, &mut filling);
-                    filling.resting += 1;
-                }
-                self.copy(&cells[index], output, &mut filling);
-                self.sent.push(index as u32);
+            started |= send & subjects.started;
+            self.sent.push_bits(word, send);
+        }
+        self.settled = open == 0;
+        started != 0
+    }
+
+    /// Copies the spans of the slots chosen from `filling.first` on.
+    fn fill(&mut self, arena: &MotionArena, started: bool, output: &mut MotionOutput, filling: &mut Filling) {
+        let (words, cells) = (arena.words(), arena.cells());
+        let chosen = filling.first..self.sent.end;
+        // Knowing the room needed first also brings the cells close: these reads wait for nothing, those below would for
+        // each other.
+        let bytes: usize = chosen.clone().map(|number| usize::from(cells[self.sent.at(number) as usize].len)).sum();
+        output.make_room(bytes + (bytes / (MAX_ITEMS_BYTES - MAX_ITEM_BYTES) + 1) * MAX_ENVELOPE_BYTES);
+        for number in chosen {
+            let index = self.sent.at(number) as usize;
+            if started && words[index / 64].started >> (index % 64) & 1 != 0 {
+                self.copy(arena.resting_cell(index), output, (filling, number));
+                filling.resting += 1;
             }
+            self.copy(&cells[index], output, (filling, number));
         }
-        if filling.limit == 0 && envelope.ack.is_some() {
-            self.open(output, &mut filling);
-        }
-        self.close(output, &filling);
-        self.settle_from_oldest();
     }
 
     /// Copies one span; first opens another batch when it would not fit.
     #[inline]
-    fn copy(&mut self, cell: &Cell, output: &mut MotionOutput, filling: &mut Filling) {
+    fn copy(&mut self, cell: &Cell, output: &mut MotionOutput, (filling, number): (&mut Filling, u64)) {
         let len = usize::from(cell.len);
         if output.used + len > filling.limit {
-            self.close(output, filling);
-            self.open(output, filling);
+            self.close(output, (filling, number));
+            self.open(output, (filling, number));
         }
         // A fixed-size store beyond the span's own length: what follows overwrites it.
         output.bytes[output.used..output.used + MAX_ITEM_BYTES].copy_from_slice(&cell.bytes);
@@ -190,25 +238,22 @@ impl MotionSchedule {
     }
 
     #[cold]
-    fn open(&self, output: &mut MotionOutput, filling: &mut Filling) {
+    fn open(&self, output: &mut MotionOutput, (filling, number): (&mut Filling, u64)) {
         let start = output.used;
-        let room = start + MAX_BATCH_BYTES + MAX_ITEM_BYTES;
-        if output.bytes.len() < room {
-            output.bytes.resize(room.next_power_of_two(), 0);
-        }
+        output.make_room(MAX_BATCH_BYTES);
         output.used += self.envelope.len();
         output.bytes[start..output.used].copy_from_slice(&self.envelope);
-        *filling = Filling { start, limit: output.used + MAX_ITEMS_BYTES, first: self.sent.end, resting: 0 };
+        *filling = Filling { start, limit: output.used + MAX_ITEMS_BYTES, first: number, resting: 0 };
     }
 
     #[cold]
-    fn close(&mut self, output: &mut MotionOutput, filling: &Filling) {
+    fn close(&mut self, output: &mut MotionOutput, (filling, number): (&Filling, u64)) {
         if filling.limit == 0 {
             return;
         }
         let key = self.next_key;
         self.next_key += 1;
-        let count = (self.sent.end - filling.first) as u32;
+        let count = (number - filling.first) as u32;
         let len = output.used - filling.start;
         output.batches.push(BatchSpan { start: filling.start, len, key, items: count + filling.resting });
         self.pending.push_back(Pending { tick: self.tick, first: filling.first, count, settled: false });
