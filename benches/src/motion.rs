@@ -7,7 +7,7 @@ use tidelock_sim::Tick;
 
 use crate::scene::Dice;
 use crate::table::{Figure, Table};
-use crate::watch::{median, spent};
+use crate::watch::{median, reading, spent};
 
 const DIVISOR: u32 = 3;
 const TICKS: usize = 90;
@@ -170,6 +170,7 @@ fn resting(table: &mut Table, mut crowd: Crowd) {
         crowd.put();
         crowd.serve(&mut Sums::default());
     }
+    let reading = reading().as_secs_f64() * 1e9;
     let (mut build, mut idle, mut whole) = (Vec::new(), Vec::new(), Sums::default());
     for _ in 0..TICKS {
         crowd.tick = crowd.tick.next();
@@ -179,8 +180,8 @@ fn resting(table: &mut Table, mut crowd: Crowd) {
         let sealed = (spent() - begin).as_secs_f64() * 1e9;
         let before = whole.build;
         crowd.serve(&mut whole);
-        let built = whole.build - before;
-        idle.push((sealed + built) * 1e-3);
+        let built = whole.build - before - reading;
+        idle.push((sealed - reading + built) * 1e-3);
         build.push(built * f64::from(DIVISOR) / (players * subjects));
     }
     assert_eq!(whole.items, 0, "nothing has changed");
@@ -192,6 +193,8 @@ fn resting(table: &mut Table, mut crowd: Crowd) {
 pub(crate) fn run(table: &mut Table) {
     let dense = ("motion built per item, all of 1,000 in sight", "receipts per item, all of 1,000 in sight");
     moving(table, dense, Crowd::new(1_000, 100, 1_000, None));
+    let small = ("motion built per item, 100 of 1,000 in sight", "receipts per item, 100 of 1,000 in sight");
+    moving(table, small, Crowd::new(1_000, 100, 100, Some(256.0)));
     let sparse = ("motion built per item, 100 of 10,000 in sight", "receipts per item, 100 of 10,000 in sight");
     moving(table, sparse, Crowd::new(10_000, 100, 100, Some(256.0)));
     resting(table, Crowd::new(10_000, 50, 10_000, None));

@@ -16,6 +16,15 @@ pub(crate) fn spent() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
+/// What reading [`spent`] costs.
+pub(crate) fn reading() -> Duration {
+    let begin = spent();
+    (0..1_000).for_each(|_| {
+        black_box(spent());
+    });
+    (spent() - begin) / 1_000
+}
+
 /// Work that is repeated: does some and says how many items that was.
 pub(crate) type Work<'a> = &'a mut dyn FnMut() -> u64;
 

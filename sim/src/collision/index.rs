@@ -54,6 +54,8 @@ pub(super) struct Entry {
     /// Bounds in the collider's own axes.
     pub(super) bounds: Bounds,
     pub(super) motion: Motion,
+    /// Whether it is a volume of water rather than a solid.
+    pub(super) water: bool,
 }
 
 /// How a collider moves.
@@ -106,7 +108,22 @@ impl CollisionIndex {
     pub fn insert(&mut self, collider: Collider) -> Result<(), ColliderError> {
         check_pose(collider.position, collider.rotation)?;
         let placement = Placement::new(collider.position, collider.rotation);
-        self.add(collider.id, &collider.shape, Motion::Resting(placement))
+        self.add(collider.id, &collider.shape, Motion::Resting(placement), false)
+    }
+
+    /// Adds a volume of water: nothing collides with it, and a character whose centre is inside swims (S-12). It is moved
+    /// and removed like a collider.
+    ///
+    /// # Errors
+    ///
+    /// [`ColliderError`], [`ColliderError::Empty`] for shapes without an inside; the index is then as it was.
+    pub fn insert_water(&mut self, volume: Collider) -> Result<(), ColliderError> {
+        check_pose(volume.position, volume.rotation)?;
+        if matches!(volume.shape, Shape::TriMesh { .. } | Shape::Heightfield { .. }) {
+            return Err(ColliderError::Empty);
+        }
+        let placement = Placement::new(volume.position, volume.rotation);
+        self.add(volume.id, &volume.shape, Motion::Resting(placement), true)
     }
 
     /// Adds a collider that follows `mover`.
@@ -116,7 +133,7 @@ impl CollisionIndex {
     /// [`ColliderError`]; the index is then as it was.
     pub fn insert_mover(&mut self, id: ColliderId, shape: Shape, mover: Mover) -> Result<(), ColliderError> {
         mover.check()?;
-        self.add(id, &shape, Motion::Scripted(mover))
+        self.add(id, &shape, Motion::Scripted(mover), false)
     }
 
     /// Removes a collider or mover; false when there is none of that id.
@@ -212,7 +229,7 @@ impl CollisionIndex {
         }
     }
 
-    fn add(&mut self, id: ColliderId, shape: &Shape, motion: Motion) -> Result<(), ColliderError> {
+    fn add(&mut self, id: ColliderId, shape: &Shape, motion: Motion, water: bool) -> Result<(), ColliderError> {
         if self.contains(id) {
             return Err(ColliderError::Duplicate);
         }
@@ -222,7 +239,7 @@ impl CollisionIndex {
             Motion::Scripted(mover) => mover.bounds(&bounds),
         };
         self.movers += usize::from(matches!(motion, Motion::Scripted(_)));
-        let entry = Some(Entry { id, solid, source, bounds, motion });
+        let entry = Some(Entry { id, solid, source, bounds, motion, water });
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = entry;

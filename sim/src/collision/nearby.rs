@@ -43,6 +43,8 @@ pub struct Nearby {
     bounds: Vec<Bounds>,
     /// Bodies that move.
     moving: Vec<Moving>,
+    /// Volumes of water.
+    waters: Vec<(Placement, Piece)>,
     /// Pieces near the last place asked for, in order.
     close: Vec<(u32, Bounds)>,
     close_region: Bounds,
@@ -87,6 +89,20 @@ enum Figure {
     Hull(u32),
 }
 
+impl Figure {
+    /// The figure of a solid in `slot` that is one convex piece.
+    fn convex(solid: &Solid, slot: u32) -> Option<Self> {
+        match solid {
+            &Solid::Cuboid { half } => Some(Self::Cuboid { half }),
+            &Solid::Ball { radius } => Some(Self::Ball { radius }),
+            &Solid::Cylinder { half_height, radius } => Some(Self::Cylinder { half_height, radius }),
+            &Solid::Capsule { half_segment, radius } => Some(Self::Capsule { half_segment, radius }),
+            Solid::Hull(_) => Some(Self::Hull(slot)),
+            Solid::Surface(_) | Solid::Heightfield(_) => None,
+        }
+    }
+}
+
 /// A body that moves, with its pieces.
 #[derive(Clone, Copy, Debug)]
 struct Moving {
@@ -108,6 +124,7 @@ impl Default for Nearby {
             pieces: Vec::new(),
             bounds: Vec::new(),
             moving: Vec::new(),
+            waters: Vec::new(),
             close: Vec::new(),
             close_region: Bounds::NOTHING,
             slots: Vec::new(),
@@ -158,6 +175,19 @@ impl Nearby {
         &self.bodies[index as usize]
     }
 
+    /// Whether there is water near the region last prepared for.
+    pub(super) fn has_water(&self) -> bool {
+        !self.waters.is_empty()
+    }
+
+    /// Whether a point of the region last prepared for is in water.
+    pub(super) fn in_water(&self, point: Vec3, index: &CollisionIndex) -> bool {
+        self.waters.iter().any(|(placement, piece)| {
+            let at = Axis { center: placement.inward(point - placement.position), half: Vec3::ZERO };
+            piece.separation(&at, 0.0, index).is_some_and(|found| found.distance < 0.0)
+        })
+    }
+
     /// The motion of the mover of that id, if it is near.
     pub(super) fn mover(&self, id: ColliderId) -> Option<&Mover> {
         let body = |moving: &Moving| &self.bodies[moving.body as usize];
@@ -169,6 +199,7 @@ impl Nearby {
         self.pieces.clear();
         self.bounds.clear();
         self.moving.clear();
+        self.waters.clear();
         self.close_region = Bounds::NOTHING;
         self.posed = None;
         self.region = *region;
@@ -196,6 +227,11 @@ impl Nearby {
                 (Placement::new(position, rotation), Some(*mover), Bounds::around(Vec3::ZERO, Vec3::INFINITY))
             }
         };
+        if entry.water {
+            let figure = Figure::convex(&entry.solid, slot);
+            self.waters.extend(figure.map(|figure| (placement, Piece { body, figure })));
+            return;
+        }
         self.bodies.push(Body { id: entry.id, placement, mover });
         self.flatten(&entry.solid, slot, body, &inner);
         let end = self.pieces.len() as u32;
@@ -211,24 +247,12 @@ impl Nearby {
     /// Appends a solid's pieces that may touch `inner`, bounds in its own axes.
     fn flatten(&mut self, solid: &Solid, slot: u32, body: u32, inner: &Bounds) {
         let pieces = &mut self.pieces;
-        let figure = match solid {
-            &Solid::Cuboid { half } => Figure::Cuboid { half },
-            &Solid::Ball { radius } => Figure::Ball { radius },
-            &Solid::Cylinder { half_height, radius } => Figure::Cylinder { half_height, radius },
-            &Solid::Capsule { half_segment, radius } => Figure::Capsule { half_segment, radius },
-            Solid::Hull(_) => Figure::Hull(slot),
-            Solid::Surface(surface) => {
-                return surface.gather(inner, &mut self.features, |triangle| {
-                    pieces.push(Piece { body, figure: Figure::Triangle(triangle) });
-                });
-            }
-            Solid::Heightfield(field) => {
-                return field.gather(inner, |triangle| {
-                    pieces.push(Piece { body, figure: Figure::Triangle(triangle) });
-                });
-            }
-        };
-        pieces.push(Piece { body, figure });
+        let take = |triangle| pieces.push(Piece { body, figure: Figure::Triangle(triangle) });
+        match solid {
+            Solid::Surface(surface) => surface.gather(inner, &mut self.features, take),
+            Solid::Heightfield(field) => field.gather(inner, take),
+            _ => pieces.extend(Figure::convex(solid, slot).map(|figure| Piece { body, figure })),
+        }
     }
 
     fn pose(&mut self, time: SimTime) {

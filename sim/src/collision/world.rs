@@ -75,6 +75,17 @@ impl CollisionWorld<'_> {
         self.deepest(&form, position, 0.0).is_some()
     }
 
+    /// Whether a point is in water.
+    pub fn in_water(&mut self, point: Vec3) -> bool {
+        self.prepare(&Bounds::around(point, Vec3::splat(SKIN)), SimTime(0));
+        self.in_water_nearby(point)
+    }
+
+    /// Whether a point of the region last prepared for is in water.
+    pub(crate) fn in_water_nearby(&self, point: Vec3) -> bool {
+        self.nearby.has_water() && self.nearby.in_water(point, self.index)
+    }
+
     /// Makes ready for questions inside `region` with movers where they are at `time`.
     pub(crate) fn prepare(&mut self, region: &Bounds, time: SimTime) {
         self.nearby.prepare(self.index, region, time);

@@ -1,6 +1,7 @@
 //! The local character motor (S-10 to S-12a).
 
 mod fall;
+mod float;
 mod frame;
 mod ground;
 mod heading;

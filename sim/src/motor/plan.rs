@@ -36,7 +36,8 @@ impl Plan {
         let settings = MotorSettings { up, ..*settings };
         let wish = wanted_direction(frame, up);
         let drive = settings.drive.map_or(0.0, |drive| drive.velocity.length());
-        let fastest = settings.walk_speed + settings.jump_speed + drive;
+        let speed = settings.walk_speed.max(settings.swim_speed).max(settings.flight_speed);
+        let fastest = speed + settings.jump_speed + drive;
         Self {
             form: Form::new(&settings),
             up,

@@ -36,6 +36,11 @@ pub struct MotorSettings {
     pub step_height: f32,
     /// Fastest turn towards the direction of movement in radians/s, default 12.
     pub turn_speed: f32,
+    /// Full speed in water in studs/s, default 12.
+    pub swim_speed: f32,
+    /// Full speed of flight in studs/s; above 0 the character flies for as long as that is so. Default 0 (off): flight is
+    /// granted by the game or its simulation module.
+    pub flight_speed: f32,
     /// Velocity a simulation module holds for the first motor ticks of the frame, default none.
     pub drive: Option<Drive>,
 }
@@ -68,6 +73,8 @@ impl Default for MotorSettings {
             slope_limit: 50.0 * (std::f32::consts::PI / 180.0),
             step_height: 1.1,
             turn_speed: 12.0,
+            swim_speed: 12.0,
+            flight_speed: 0.0,
             drive: None,
         }
     }

@@ -1,6 +1,6 @@
 use glam::Vec3;
 
-use super::plan::{DT, Plan, approach, clipped};
+use super::plan::{DT, Plan, clipped};
 use super::settings::Drive;
 use super::{CharacterState, MotorResult, MotorSnapshot};
 use crate::angle::wrap_angle;
@@ -34,11 +34,10 @@ impl MotorTick<'_, '_> {
         self.ride();
         self.push_out();
         self.turn();
+        self.change_medium();
         match self.snapshot.state {
-            CharacterState::Flying | CharacterState::Swimming => {
-                self.snapshot.jump_held = self.plan.jump;
-                self.float();
-            }
+            CharacterState::Flying => self.fly(),
+            CharacterState::Swimming => self.swim(),
             _ => {
                 self.jump();
                 if self.snapshot.state == CharacterState::Grounded { self.walk() } else { self.fall() }
@@ -151,7 +150,8 @@ impl MotorTick<'_, '_> {
         }
     }
 
-    fn leap(&mut self) {
+    /// Begins to rise by a jump.
+    pub(super) fn leap(&mut self) {
         let (plan, snapshot) = (self.plan, &mut *self.snapshot);
         snapshot.velocity =
             plan.across(snapshot.velocity) + plan.up * plan.settings.jump_speed + snapshot.ground_velocity;
@@ -161,24 +161,6 @@ impl MotorTick<'_, '_> {
         snapshot.left_by_jump = true;
         snapshot.jump_buffer = SimSpan(0);
         snapshot.air_time = SimSpan(0);
-    }
-
-    /// Moves without gravity, in every direction.
-    fn float(&mut self) {
-        let (plan, snapshot) = (self.plan, &mut *self.snapshot);
-        snapshot.ground = None;
-        let lift = if plan.jump { plan.up } else { Vec3::ZERO };
-        let wish = (plan.wish + lift).clamp_length_max(1.0);
-        let settings = &plan.settings;
-        snapshot.velocity = match self.drive {
-            Some(drive) => plan.across(drive.velocity),
-            None => approach(snapshot.velocity, wish * settings.walk_speed, settings.air_acceleration * DT),
-        };
-        if snapshot.velocity.length_squared() < 1e-6 {
-            snapshot.velocity = Vec3::ZERO;
-            return;
-        }
-        self.glide();
     }
 
     /// After the last tick of a drive: no faster than a walk.

@@ -2,9 +2,13 @@
 
 mod crowd;
 mod determinism;
+mod digests;
+mod doorway;
 mod gallery;
 mod place;
 mod rest;
 mod riding;
 mod rules;
+mod steady;
 mod stock;
+mod water;

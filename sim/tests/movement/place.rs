@@ -44,6 +44,15 @@ impl Place {
         self.with(Shape::Box { half }, position, Quat::IDENTITY)
     }
 
+    /// A box of water.
+    pub(crate) fn with_water(mut self, position: Vec3, half: Vec3) -> Self {
+        let id = ColliderId(self.next);
+        self.next += 1;
+        let volume = Collider { id, shape: Shape::Box { half }, position, rotation: Quat::IDENTITY };
+        self.index.insert_water(volume).expect("a sound volume");
+        self
+    }
+
     pub(crate) fn with_mover(mut self, shape: Shape, mover: Mover) -> Self {
         let id = ColliderId(self.next);
         self.next += 1;

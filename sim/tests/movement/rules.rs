@@ -191,12 +191,15 @@ fn it_is_pushed_out_of_what_it_is_put_into() {
 #[test]
 fn flying_has_no_gravity_and_seats_hold() {
     let mut place = Place::flat().at(Vec3::new(0.0, 10.0, 0.0));
-    place.snapshot.state = CharacterState::Flying;
+    place.settings.flight_speed = 16.0;
     place.walk(Vec3::new(0.6, 0.8, 0.0), SECOND);
     assert!(place.feet().y > 18.0 && place.feet().x > 6.0, "{}", place.feet());
     assert_eq!(place.snapshot.state, CharacterState::Flying);
     place.walk(-Vec3::Y, 3 * SECOND);
     assert!(place.feet().y.abs() < 0.03);
+    place.settings.flight_speed = 0.0;
+    place.walk(Vec3::ZERO, 20);
+    assert_eq!(place.snapshot.state, CharacterState::Grounded, "the grant is over");
     place.snapshot.state = CharacterState::Seated;
     let before = place.snapshot;
     assert_eq!(place.frame(&jump(Vec3::X)).ticks, 1);
