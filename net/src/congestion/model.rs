@@ -28,6 +28,8 @@ const JITTER_SHARE: f64 = 3.0;
 const LEAST_PROBE: f64 = 0.01;
 const MOST_LEAST_PROBE: f64 = 0.1;
 const MOST_PROBE: f64 = 1.0;
+/// Queue that the boldest look for more may make.
+const LONG_PROBE: Duration = Duration::from_millis(30);
 /// The first one.
 const FIRST_PROBE: f64 = 0.25;
 /// Largest share left unsent to shorten a queue.
@@ -65,6 +67,8 @@ struct Round {
     best: u64,
     /// Round trips measured in it.
     samples: u32,
+    /// The longest of them.
+    longest: Duration,
 }
 
 /// Sends at the best delivery rate of the last ten rounds, with as much on its way as twice what the shortest round trip holds, and
@@ -92,6 +96,8 @@ pub struct Model {
     latest_rtts: [Duration; LATEST],
     /// Round trips measured in the last round.
     last_samples: u32,
+    /// The longest of the last round.
+    last_longest: Duration,
     smoothed_rtt: Duration,
     /// Mean change of the round trip from one measurement to the next: a growing queue changes it little, jitter much.
     jitter: Duration,
@@ -108,7 +114,15 @@ impl Model {
             mode: Mode::Startup,
             rates: [0; RATE_ROUNDS],
             rounds: 0,
-            round: Round { since: Duration::ZERO, began: 0, ends: 0, app_limited: true, best: 0, samples: 0 },
+            round: Round {
+                since: Duration::ZERO,
+                began: 0,
+                ends: 0,
+                app_limited: true,
+                best: 0,
+                samples: 0,
+                longest: Duration::ZERO,
+            },
             weak_rounds: 0,
             full_rate: 0,
             full_rounds: 0,
@@ -121,6 +135,7 @@ impl Model {
             recent_rtts: [Duration::MAX; 2],
             latest_rtts: [Duration::ZERO; LATEST],
             last_samples: 0,
+            last_longest: Duration::ZERO,
             smoothed_rtt: Duration::from_millis(100),
             jitter: Duration::ZERO,
             ack_delay: Duration::ZERO,
@@ -164,6 +179,13 @@ impl Model {
         // More careful than elsewhere: this is decided once.
         let stands_out = (min / 8).clamp(SHORT_QUEUE, MOST_FILLING).max(self.jitter * 2);
         enough && latest > min.saturating_add(stands_out)
+    }
+
+    /// Whether any packet of this round or the last one met a queue.
+    fn has_waited(&self) -> bool {
+        let longest = self.round.longest.max(self.last_longest);
+        let packet = Duration::from_secs_f64(PACKET_BYTES as f64 / self.rate().max(MIN_RATE_BYTES_S) as f64);
+        longest > self.min_rtt.unwrap_or(Duration::MAX).saturating_add(SHORT_QUEUE.max(packet) + self.jitter * 2)
     }
 
     /// Share left unsent so that the queue is gone after a round trip or 50 ms.
@@ -211,7 +233,8 @@ impl Model {
             return self.keep_up(&delivery);
         }
         let (began, ends) = (delivery.delivered, delivery.delivered + ack.in_flight.saturating_sub(PACKET_BYTES));
-        self.round = Round { since: ack.now, began, ends, app_limited: false, best: 0, samples: 0 };
+        self.round =
+            Round { since: ack.now, began, ends, app_limited: false, best: 0, samples: 0, longest: Duration::ZERO };
     }
 
     /// Follows a rate that doubles each round, which no round's average does.
@@ -241,7 +264,7 @@ impl Model {
         }
         self.switch(now, (rate, shows_limit), in_flight);
         self.recent_rtts = [self.recent_rtts[1], Duration::MAX];
-        self.last_samples = self.round.samples;
+        (self.last_samples, self.last_longest) = (self.round.samples, self.round.longest);
         self.acked_bytes *= 0.75;
         self.lost_bytes *= 0.75;
     }
@@ -270,7 +293,9 @@ impl Model {
                 // What more was sent has come back by the end of the second phase. More must have come, or the path is full.
                 let paid = phase == 1 && !long && rate as f64 > self.probed_rate as f64 * (1.0 + self.probe / 2.0);
                 if phase == 1 {
-                    self.probe = if paid { self.probe * 2.0 } else { 0.0 };
+                    // A few packets more in a round cannot be measured; that they did not wait can.
+                    let bolder = paid || !(long || self.has_waited());
+                    self.probe = if bolder { self.probe * 2.0 } else { 0.0 };
                 }
                 let next = match phase {
                     1 if paid => 0,
@@ -283,7 +308,8 @@ impl Model {
                     self.cycle_since = now;
                     let round = self.smoothed_rtt.max(MIN_ROUND).as_secs_f64();
                     let least = (SHORT_QUEUE.as_secs_f64() / round).clamp(LEAST_PROBE, MOST_LEAST_PROBE);
-                    self.probe = self.probe.clamp(least, MOST_PROBE);
+                    let most = (LONG_PROBE.as_secs_f64() / round).clamp(MOST_LEAST_PROBE, MOST_PROBE);
+                    self.probe = self.probe.clamp(least, most);
                     self.probed_rate = self.rate();
                 }
             }
@@ -298,6 +324,7 @@ impl Model {
         self.recent_rtts[1] = self.recent_rtts[1].min(rtt);
         self.latest_rtts[self.round.samples as usize % LATEST] = rtt;
         self.round.samples += 1;
+        self.round.longest = self.round.longest.max(rtt);
         let expired = ack.now.saturating_sub(self.min_rtt_at) > MIN_RTT_LIFE;
         if self.min_rtt.is_none_or(|min| rtt <= min) {
             (self.min_rtt, self.min_rtt_at) = (Some(rtt), ack.now);
@@ -328,10 +355,16 @@ impl Controller for Model {
     }
 
     fn on_loss(&mut self, loss: &LossEvent) {
+        if loss.persistent {
+            // Whatever the path was, it may be another now.
+            (self.mode, self.full_rate, self.full_rounds) = (Mode::Startup, 0, 0);
+            (self.acked_bytes, self.lost_bytes) = (0.0, 0.0);
+            return;
+        }
         // What a full queue drops is no reason to send more.
         let waits = self.smoothed_rtt.saturating_sub(self.min_rtt.unwrap_or(self.smoothed_rtt));
         let congested = waits > self.noise() * 4 + self.jitter * 4;
-        if !loss.persistent && !congested && self.mode != Mode::Drain {
+        if !congested && self.mode != Mode::Drain {
             self.lost_bytes += loss.lost_bytes as f64;
         }
     }

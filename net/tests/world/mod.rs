@@ -72,6 +72,8 @@ pub struct World {
     pub server_sent: u64,
     /// Every datagram seen, when kept.
     pub tap: Option<Vec<(bool, Vec<u8>)>>,
+    /// A link that all the server sends passes before its peers' own; it tells them apart by port.
+    pub shared: Option<Link>,
     seed: u64,
 }
 
@@ -79,7 +81,7 @@ impl World {
     pub fn new(config: ServerConfig, seed: u64) -> Self {
         let now = Duration::from_secs(5);
         let server = ServerShard::new(config, now, UNIX + now, [seed as u8; 32]);
-        Self { now, server, events: Vec::new(), peers: Vec::new(), server_sent: 0, tap: None, seed }
+        Self { now, server, events: Vec::new(), peers: Vec::new(), server_sent: 0, tap: None, shared: None, seed }
     }
 
     pub fn standard(seed: u64) -> Self {
@@ -178,15 +180,24 @@ impl World {
         }
         self.server.advance(now, &mut self.events);
         let (peers, tap, sent) = (&mut self.peers, &mut self.tap, &mut self.server_sent);
+        let shared = &mut self.shared;
         self.server.transmit(now, &mut |to, datagram| {
             *sent += 1;
             if let Some(tap) = tap {
                 tap.push((false, datagram.to_vec()));
             }
-            if let Some(peer) = peers.iter_mut().rev().find(|peer| peer.address == to) {
+            if let Some(shared) = shared {
+                shared.push(now, &[&to.port().to_le_bytes(), datagram].concat());
+            } else if let Some(peer) = peers.iter_mut().rev().find(|peer| peer.address == to) {
                 peer.down.push(now, datagram);
             }
         });
+        while let Some(carried) = self.shared.as_mut().and_then(|shared| shared.pop(now)) {
+            let to = u16::from_le_bytes([carried[0], carried[1]]);
+            if let Some(peer) = self.peers.iter_mut().find(|peer| peer.address.port() == to) {
+                peer.down.push(now, &carried[2..]);
+            }
+        }
         for peer in self.peers.iter_mut().filter(|peer| peer.alive) {
             peer.shard.advance(now, &mut peer.events);
             let (up, sent) = (&mut peer.up, &mut peer.sent);
