@@ -6,7 +6,7 @@ use toml::Table;
 use crate::source::{SourceFile, blank, files, root};
 
 /// Which of our packages each may name in its manifest (ARCHITECTURE.md, "The parts").
-const EDGES: [(&str, &[&str]); 8] = [
+const EDGES: [(&str, &[&str]); 9] = [
     ("tidelock-sim", &[]),
     ("tidelock-net", &[]),
     ("tidelock-replication-derive", &[]),
@@ -14,6 +14,7 @@ const EDGES: [(&str, &[&str]); 8] = [
     ("tidelock", &["tidelock-sim", "tidelock-net", "tidelock-replication"]),
     ("tidelock-bins", &["tidelock"]),
     ("tidelock-benches", &["tidelock-sim", "tidelock-net", "tidelock-replication", "tidelock", "tidelock-bins"]),
+    ("tidelock-peers", &["tidelock-net"]),
     ("tidelock-tests", &["tidelock-sim", "tidelock-net", "tidelock-replication", "tidelock", "tidelock-bins"]),
 ];
 
@@ -82,7 +83,7 @@ fn manifest_faults(manifest: &Table) -> Vec<String> {
             faults.push(format!("{name} must not depend on {dependency}"));
         }
         let owner = OWNERS.iter().find(|(owned, _)| *owned == dependency).map(|(_, owner)| *owner);
-        let lent = matches!(name, "tidelock-tests" | "tidelock-benches");
+        let lent = matches!(name, "tidelock-tests" | "tidelock-benches" | "tidelock-peers");
         if let Some(owner) = owner.filter(|owner| *owner != name && !lent) {
             faults.push(format!("{dependency} belongs to {owner}, not to {name}"));
         }

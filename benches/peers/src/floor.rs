@@ -1,0 +1,69 @@
+//! The least a tick can cost: one sealed datagram to each client by one call each, and one from each in batches, opened.
+
+use std::io::IoSliceMut;
+use std::net::UdpSocket;
+use std::time::Instant;
+
+use quinn_udp::{RecvMeta, UdpSockRef, UdpSocketState};
+use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+
+use crate::{BATCH, DOWN, Spent, TICKS, UP, WARM_TICKS};
+
+fn nonce(number: u64) -> Nonce {
+    let mut nonce = [0; 12];
+    nonce[4..].copy_from_slice(&number.to_be_bytes());
+    Nonce::assume_unique_for_key(nonce)
+}
+
+fn socket() -> UdpSocket {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has ports");
+    socket.set_nonblocking(true).expect("sockets can be nonblocking");
+    socket
+}
+
+pub(crate) fn run(clients: usize) -> Vec<Spent> {
+    let key = LessSafeKey::new(UnboundKey::new(&AES_128_GCM, &[7; 16]).expect("16 bytes are a key"));
+    let server = socket();
+    let state = UdpSocketState::new(UdpSockRef::from(&server)).expect("a UDP socket");
+    let address = server.local_addr().expect("bound");
+    let clients: Vec<_> = (0..clients).map(|_| socket()).collect();
+    let addresses: Vec<_> = clients.iter().map(|client| client.local_addr().expect("bound")).collect();
+    let (mut buffers, mut number) = (vec![vec![0; 1 << 16]; 16], 0);
+    let mut spent = vec![];
+    for tick in 0..WARM_TICKS + TICKS {
+        let mut of_tick = Spent::default();
+        let started = Instant::now();
+        for to in &addresses {
+            let mut datagram = vec![5; 1 + 4 + DOWN];
+            number += 1;
+            key.seal_in_place_append_tag(nonce(number), Aad::empty(), &mut datagram).expect("short");
+            server.send_to(&datagram, to).expect("loopback takes it");
+        }
+        of_tick.send = started.elapsed();
+        for batch in clients.chunks(BATCH) {
+            for client in batch {
+                let mut buffer = [0; 2_048];
+                while client.recv_from(&mut buffer).is_ok() {}
+                let mut up = vec![5; UP + 11];
+                key.seal_in_place_append_tag(nonce(0), Aad::empty(), &mut up).expect("short");
+                client.send_to(&up, address).expect("loopback takes it");
+            }
+            let started = Instant::now();
+            let mut metas = [RecvMeta::default(); 16];
+            loop {
+                let mut slices: Vec<_> = buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect();
+                let Ok(count) = state.recv(UdpSockRef::from(&server), &mut slices, &mut metas) else { break };
+                for (meta, buffer) in metas[..count].iter().zip(&mut buffers) {
+                    for datagram in buffer[..meta.len].chunks_mut(meta.stride.max(1)) {
+                        key.open_in_place(nonce(0), Aad::empty(), datagram).expect("sealed above");
+                    }
+                }
+            }
+            of_tick.receive += started.elapsed();
+        }
+        if tick >= WARM_TICKS {
+            spent.push(of_tick);
+        }
+    }
+    spent
+}

@@ -1,0 +1,80 @@
+//! renet with its netcode transport.
+
+use std::net::UdpSocket;
+use std::time::{Duration, Instant, SystemTime};
+
+use renet::{ConnectionConfig, DefaultChannel, RenetClient, RenetServer};
+use renet_netcode::{
+    ClientAuthentication, NetcodeClientTransport, NetcodeServerTransport, ServerAuthentication, ServerConfig,
+};
+
+use crate::{BATCH, DOWN, Spent, TICK, TICKS, UP, WARM_TICKS};
+
+fn unix() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970")
+}
+
+fn socket() -> UdpSocket {
+    UdpSocket::bind("127.0.0.1:0").expect("loopback has ports")
+}
+
+pub(crate) fn run(clients: usize) -> Vec<Spent> {
+    let server_socket = socket();
+    let address = server_socket.local_addr().expect("bound");
+    let config = ServerConfig {
+        current_time: unix(),
+        max_clients: clients,
+        protocol_id: 1,
+        public_addresses: vec![address],
+        authentication: ServerAuthentication::Unsecure,
+    };
+    let mut transport = NetcodeServerTransport::new(config, server_socket).expect("the socket works");
+    let mut server = RenetServer::new(ConnectionConfig::default());
+    let mut clients: Vec<_> = (0..clients as u64)
+        .map(|client_id| {
+            let authentication =
+                ClientAuthentication::Unsecure { protocol_id: 1, client_id, server_addr: address, user_data: None };
+            let transport = NetcodeClientTransport::new(unix(), authentication, socket()).expect("the socket works");
+            (RenetClient::new(ConnectionConfig::default()), transport)
+        })
+        .collect();
+    let (mut spent, mut measured) = (vec![], 0);
+    while measured < WARM_TICKS + TICKS {
+        let ready = server.clients_id().len() == clients.len();
+        let mut of_tick = Spent::default();
+        let started = Instant::now();
+        if ready {
+            for id in server.clients_id() {
+                server.send_message(id, DefaultChannel::Unreliable, vec![5; DOWN]);
+            }
+        }
+        transport.send_packets(&mut server);
+        server.update(TICK);
+        of_tick.send = started.elapsed();
+        let batches = clients.len().div_ceil(BATCH) as u32;
+        for batch in clients.chunks_mut(BATCH) {
+            for (client, transport) in batch {
+                client.update(TICK);
+                drop(transport.update(TICK, client));
+                while client.receive_message(DefaultChannel::Unreliable).is_some() {}
+                if client.is_connected() {
+                    client.send_message(DefaultChannel::Unreliable, vec![6; UP]);
+                    drop(transport.send_packets(client));
+                }
+            }
+            let started = Instant::now();
+            transport.update(TICK / batches, &mut server).expect("the socket works");
+            for id in server.clients_id() {
+                while server.receive_message(id, DefaultChannel::Unreliable).is_some() {}
+            }
+            of_tick.receive += started.elapsed();
+        }
+        if ready {
+            measured += 1;
+            if measured > WARM_TICKS {
+                spent.push(of_tick);
+            }
+        }
+    }
+    spent
+}
