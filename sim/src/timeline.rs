@@ -104,6 +104,15 @@ impl RemoteTimeline {
         self.playback
     }
 
+    /// Learns that the path has become longer: that no transit has been below `transit` for a while. A floor below is raised to
+    /// it at once, since by its own slow rise all transits would count as jitter for a minute. Nothing happens otherwise.
+    pub fn raise_floor(&mut self, transit: f64) {
+        if self.playback.is_some() && transit > self.floor {
+            self.jitter = (self.jitter - (transit - self.floor)).max(0.0);
+            self.floor = transit;
+        }
+    }
+
     /// How far playback is meant to stay behind the newest sample, seconds, 0.03 to 0.4.
     #[must_use]
     pub fn delay(&self) -> f64 {

@@ -85,3 +85,17 @@ fn remote_motion_is_exact_on_a_perfect_link() {
     let worst = unevenness(path(20, 0, 0.0), 60.0, 5);
     assert!(worst <= 0.01, "off by {:.1} %", worst * 100.0);
 }
+
+// S-40: a path that becomes longer is followed in seconds; playback does not stay at its longest delay for a minute.
+#[test]
+fn playback_delay_settles_soon_after_the_path_became_longer() {
+    let mut game = game(Place::compile(PLAIN).expect("a sound place"), path(5, 0, 0.0), 6);
+    let watcher = game.add_client(ClientOptions::default());
+    game.add_client(ClientOptions::default());
+    let idle = |_: ClientKey, _: Duration| ControlInput { direction: Vec3::X, ..ControlInput::default() };
+    game.run(Duration::from_secs(5), idle);
+    game.set_link(watcher, path(80, 20, 0.02));
+    game.run(Duration::from_secs(8), idle);
+    let delay = game.client(watcher).stats().playback_delay;
+    assert!(delay < Duration::from_millis(200), "{delay:?}");
+}

@@ -19,6 +19,10 @@ pub(super) fn motion(client: &mut Client, bytes: &[u8]) -> Result<(), WireError>
         return Ok(());
     }
     client.timeline.sample(envelope.tick.seconds(), client.now);
+    let transit = client.now - envelope.tick.seconds();
+    if let Some(floor) = client.path.sample(transit, client.now, client.timeline.floor()) {
+        client.timeline.raise_floor(floor);
+    }
     client.own.clock.sample(envelope.tick.time(), client.now);
     if let Some(ack) = envelope.ack {
         client.own.clock.acknowledge(ack.budget.seconds());

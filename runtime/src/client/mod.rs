@@ -10,6 +10,7 @@ mod event;
 mod ingress;
 mod mirror;
 mod own;
+mod path_watch;
 mod place_cache;
 mod predict;
 mod present;
@@ -48,6 +49,7 @@ pub use stats::{ClientStats, KindBytes};
 
 use download::Download;
 use own::OwnCharacter;
+use path_watch::PathWatch;
 use replica::Replica;
 
 /// Events kept for a host that does not take them; the oldest go first.
@@ -70,6 +72,7 @@ pub struct Client {
     replica: Replica,
     mirror: Mirror,
     timeline: RemoteTimeline,
+    path: PathWatch,
     own: OwnCharacter,
     nearby: Nearby,
     projection: Projection,
@@ -139,6 +142,7 @@ impl Client {
             replica: Replica::default(),
             mirror: Mirror::new(),
             timeline: RemoteTimeline::new(RemoteTimelineConfig::default()),
+            path: PathWatch::default(),
             nearby: Nearby::new(),
             projection: Projection::default(),
             events: VecDeque::new(),
