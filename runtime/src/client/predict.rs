@@ -15,7 +15,7 @@ pub(super) fn run(client: &mut Client, input: &ControlInput) {
     let Client { own, replica, nearby, stats, now, dt, .. } = client;
     let index = replica.colliders(&scene);
     let mut world = CollisionWorld { index, nearby };
-    for correction in own.corrections.split_off(0) {
+    for correction in std::mem::take(&mut own.corrections) {
         let Some(prediction) = &mut own.prediction else {
             own.begin(&correction);
             continue;

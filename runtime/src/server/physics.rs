@@ -1,8 +1,6 @@
-use glam::Vec3;
 use hecs::Entity;
 use tidelock_replication::ids::InstanceId;
 use tidelock_replication::instance::Pose;
-use tidelock_sim::physics::PushingBody;
 use tidelock_sim::report::CharacterTruth;
 
 use super::Server;
@@ -15,12 +13,9 @@ pub(super) fn run(server: &mut Server) {
     if place.loose.is_empty() {
         return;
     }
-    let mut pushers: Vec<(PushingBody, Vec3)> = Vec::new();
-    for (truth, pusher) in place.world().query::<(&CharacterTruth, &Pusher)>().iter() {
-        pushers.push((pusher.0, truth.sim().motor.position));
-    }
-    for (body, position) in pushers {
-        place.loose.move_character(body, position);
+    let (world, loose) = place.physics_parts();
+    for (truth, pusher) in world.query::<(&CharacterTruth, &Pusher)>().iter() {
+        loose.move_character(pusher.0, truth.sim().motor.position);
     }
     let mut moved = std::mem::take(&mut place.loose_motion);
     moved.clear();

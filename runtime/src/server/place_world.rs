@@ -313,6 +313,11 @@ impl PlaceWorld {
         (&self.world, &mut self.motion, &mut self.grid)
     }
 
+    /// The world's columns, and the loose parts that characters push.
+    pub(super) fn physics_parts(&mut self) -> (&World, &mut LooseParts) {
+        (&self.world, &mut self.loose)
+    }
+
     /// Digest of every character and part in slot order.
     pub(super) fn digest(&self, tick: Tick) -> u64 {
         let mut digest = Digest::default();
