@@ -52,8 +52,8 @@ const WAYS = [
   { keys: ["KeyS", "KeyA"], to: [-Math.SQRT1_2, Math.SQRT1_2] }, { keys: ["KeyS", "KeyD"], to: [Math.SQRT1_2, Math.SQRT1_2] },
 ];
 
-/** The ways on which nothing stands within `reach` studs, by the place as the page has it. Runs in the page. */
-async function openWays({ place, from, ways, reach }) {
+/** How far each way is open, up to `reach` studs, by the place as the page has it. Runs in the page. */
+async function openStuds({ place, from, ways, reach }) {
   const { shapeOf } = await import("/place.js");
   const feet = from[1] - 2.5;
   const inside = (polygon, x, z) => polygon.reduce((odd, [ax, az], index) => {
@@ -62,27 +62,44 @@ async function openWays({ place, from, ways, reach }) {
   }, false);
   const walls = place.parts.map((part) => shapeOf(part)).filter(({ top, bottom }) => top > feet + 0.2 && bottom < feet + 5.2);
   const rim = [...Array(12).keys()].map((step) => [Math.cos(step) * 1.4, Math.sin(step) * 1.4]);
-  const isOpen = ({ to }) => {
+  return ways.map(({ to }) => {
     for (let gone = 0; gone <= reach; gone += 0.5) {
       const [x, z] = [from[0] + to[0] * gone, from[2] + to[1] * gone];
-      if (walls.some(({ outline }) => rim.some(([dx, dz]) => inside(outline, x + dx, z + dz)))) return false;
+      if (walls.some(({ outline }) => rim.some(([dx, dz]) => inside(outline, x + dx, z + dz)))) return gone;
     }
-    return true;
-  };
-  return ways.filter(isOpen);
+    return Infinity;
+  });
+}
+
+/** Holds keys for some time; returns how long they were held, in seconds. */
+async function hold(page, keys, ms) {
+  for (const key of keys) await page.keyboard.down(key);
+  const begun = performance.now();
+  await wait(ms);
+  for (const key of keys) await page.keyboard.up(key);
+  return (performance.now() - begun) / 1000;
+}
+
+/** A way that is open for the whole walk. Where the spawn has none, the character first steps aside. */
+async function findOpenWay(page, player, place) {
+  const reach = (WALK_SPEED * WALK_MS) / 1000 + 3;
+  for (let aside = 0; aside < 12; aside++) {
+    const { position } = await serverPlayer(player);
+    const studs = await page.evaluate(openStuds, { place, from: position, ways: WAYS, reach });
+    const byLength = WAYS.map((way, index) => ({ way, open: studs[index] })).sort((a, b) => b.open - a.open);
+    if (byLength[0].open === Infinity) return { way: byLength[0].way, before: await serverPlayer(player) };
+    // Not always the longest, or two ways could send it back and forth.
+    const { way, open } = byLength[aside % 3];
+    await hold(page, way.keys, Math.min(500, (Math.max(open - 2, 0) / WALK_SPEED) * 1000));
+    await wait(1000);
+  }
+  throw new Error(`no open way of ${reach} studs anywhere near`);
 }
 
 /** Holds a way's keys for two seconds, and compares how far the server moved the character with how far walking takes it. */
 async function walk(page, player, place) {
-  const before = await serverPlayer(player);
-  const reach = (WALK_SPEED * WALK_MS) / 1000 + 3;
-  const [way] = await page.evaluate(openWays, { place, from: before.position, ways: WAYS, reach });
-  assert(way, `there is an open way from ${before.position}`);
-  for (const key of way.keys) await page.keyboard.down(key);
-  const begun = performance.now();
-  await wait(WALK_MS);
-  for (const key of way.keys) await page.keyboard.up(key);
-  const held = (performance.now() - begun) / 1000;
+  const { way, before } = await findOpenWay(page, player, place);
+  const held = await hold(page, way.keys, WALK_MS);
   await wait(1000);
   const after = await serverPlayer(player);
   const moved = distance(before.position, after.position);
