@@ -6,6 +6,7 @@ mod course;
 mod interest;
 mod motion;
 mod motor;
+mod ownership;
 mod peer;
 mod place;
 mod publish;
@@ -20,10 +21,11 @@ use table::Table;
 
 type Group = (&'static str, fn(&mut Table));
 
-const GROUPS: [Group; 7] = [
+const GROUPS: [Group; 8] = [
     ("motor", motor::run),
     ("replay", replay::run),
     ("remote", remote::run),
+    ("ownership", ownership::run),
     ("motion", motion::run),
     ("interest", interest::run),
     ("publish", publish::run),
