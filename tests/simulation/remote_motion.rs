@@ -66,16 +66,16 @@ fn path(least_ms: u64, jitter_ms: u64, loss: f64) -> LinkConfig {
     }
 }
 
-// S-40 to S-43
+// S-40 to S-43. Three batches lost in a row, one chance in eight thousand, are more than playback is ahead of: those frames are the
+// one in a thousand.
 #[test]
 fn remote_motion_is_even_at_5_percent_loss_and_150_ms() {
-    for seed in 1..=4 {
-        // A round trip of 150 to 210 ms, and one of 240 to 360 ms: 150 ± 30 ms each way.
-        for link in [path(75, 30, 0.05), path(120, 60, 0.05)] {
-            for frame_hz in [60.0, 144.0] {
-                let worst = unevenness(link, frame_hz, seed);
-                assert!(worst <= 0.10, "seed {seed}, {frame_hz} Hz, {link:?}: off by {:.1} %", worst * 100.0);
-            }
+    // A round trip of 150 to 210 ms, and one of 240 to 360 ms: 150 ± 30 ms each way.
+    for link in [path(75, 30, 0.05), path(120, 60, 0.05)] {
+        for frame_hz in [60.0, 144.0] {
+            let speeds: Vec<_> = (1..=12).flat_map(|seed| watched_speeds(link, frame_hz, seed)).collect();
+            let uneven = speeds.iter().filter(|&speed| (speed / WALK_SPEED - 1.0).abs() > 0.10).count();
+            assert!(uneven * 1_000 <= speeds.len(), "{frame_hz} Hz, {link:?}: {uneven} of {} frames", speeds.len());
         }
     }
 }

@@ -58,6 +58,30 @@ fn a_kicked_player_hears_why() {
     assert_eq!(game.server().metrics().players, 0);
 }
 
+// N-1a, N-9: a player whose router forgets it plays on: the same session and character, nothing corrected, no new handshake.
+#[test]
+fn a_player_whose_address_changes_plays_on() {
+    for loss in [0.0, 0.1] {
+        let mut game = game(demo(), link(80, 10, loss), 12);
+        let key = game.add_client(ClientOptions::default());
+        let mut bot = tidelock::testing::Wanderer::new(12);
+        game.run(Duration::from_secs(5), |_, now| bot.input(now));
+        let character = game.client(key).character();
+        assert!(character.is_some());
+        for moves in 1..=3u8 {
+            let reports = game.server().metrics().reports.adopted;
+            game.move_client(key, ([10, 7, moves / 2, 1], 2_000 + u16::from(moves)).into());
+            game.run(Duration::from_secs(5), |_, now| bot.input(now));
+            let counters = game.server().network_counters().unwrap();
+            assert_eq!((counters.moved, counters.connected, counters.extended), (u64::from(moves), 1, 1));
+            assert!(game.server().metrics().reports.adopted > reports + 80);
+        }
+        let client = game.client(key);
+        assert_eq!((client.state(), client.character()), (&ClientState::Playing, character));
+        assert_eq!((client.stats().mispredictions(), client.stats().faults), (0, 0));
+    }
+}
+
 struct OtherModule;
 
 impl SimulationModule for OtherModule {

@@ -24,6 +24,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tidelock_net::io::OsEntropy;
 use tidelock_net::{ClientShard, ConnectToken, ConnectionId, Egress, Ingress};
 use tidelock_replication::ids::{InstanceId, PlayerId};
 use tidelock_replication::instance::{PartProperties, Pose};
@@ -94,8 +95,8 @@ impl Client {
     ///
     /// [`ClientError`]: a name that is empty or too long, an address that cannot be bound.
     pub fn connect(config: ClientConfig, protocol: Arc<Protocol>, token: ConnectToken) -> Result<Self, ClientError> {
-        let shard =
-            ClientShard::new(tidelock_net::ClientConfig::default(), token, Duration::ZERO, SystemClock::unix_time());
+        let network = network_config(OsEntropy::new().seed());
+        let shard = ClientShard::new(network, token, Duration::ZERO, SystemClock::unix_time());
         let address = config.bind;
         let transport =
             Transport::bind_inline(address, shard).map_err(|source| ClientError::Bind { address, source })?;
@@ -114,7 +115,7 @@ impl Client {
         network: VirtualNetwork,
         (now, unix): (Duration, Duration),
     ) -> Result<Self, ClientError> {
-        let shard = ClientShard::new(tidelock_net::ClientConfig::default(), token, now, unix);
+        let shard = ClientShard::new(network_config(network.connection_seed()), token, now, unix);
         let port = VirtualPort::new(shard, config.bind, network);
         Self::new(config, protocol, Transport::Virtual(Box::new(port)))
     }
@@ -259,6 +260,11 @@ impl Client {
         }
         self.events.push_back(event);
     }
+}
+
+/// The transport's part: `seed` lets it offer the server cheaper packets and a connection that survives a change of address.
+fn network_config(seed: [u8; 32]) -> tidelock_net::ClientConfig {
+    tidelock_net::ClientConfig { seed: Some(seed), ..tidelock_net::ClientConfig::default() }
 }
 
 impl std::fmt::Debug for Client {

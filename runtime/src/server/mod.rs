@@ -220,6 +220,12 @@ impl Server {
         &self.metrics
     }
 
+    /// What the transport has counted, unless network threads own it.
+    #[must_use]
+    pub fn network_counters(&self) -> Option<&tidelock_net::Counters> {
+        self.transport.shard().map(ServerShard::counters)
+    }
+
     /// Starts measuring tick times anew; counters go on.
     pub fn clear_times(&mut self) {
         self.metrics.clear_times();

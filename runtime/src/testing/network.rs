@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tidelock_net::emulator::{Link, LinkConfig, LinkStats};
+use tidelock_net::entropy::{Entropy, SeedEntropy};
 use tidelock_net::{Egress, Ingress, Shard};
 
 /// Datagrams between addresses, without sockets and in virtual time: one seeded [`Link`] per direction and pair.
@@ -20,14 +21,43 @@ struct Links {
     /// By receiver, then sender, so that receivers see senders in a fixed order.
     links: BTreeMap<(SocketAddr, SocketAddr), Link>,
     configs: BTreeMap<(SocketAddr, SocketAddr), LinkConfig>,
+    /// The address others see, of ports that have another of their own.
+    outside: BTreeMap<SocketAddr, SocketAddr>,
+    /// Seeds of connections; the links' chances do not depend on it.
+    entropy: SeedEntropy,
 }
 
 impl VirtualNetwork {
     /// A network all of whose links are alike until told otherwise; equal seeds treat equal traffic equally.
     #[must_use]
     pub fn new(default: LinkConfig, seed: u64) -> Self {
-        let links = Links { seed, default, links: BTreeMap::new(), configs: BTreeMap::new() };
+        let links = Links {
+            seed,
+            default,
+            links: BTreeMap::new(),
+            configs: BTreeMap::new(),
+            outside: BTreeMap::new(),
+            entropy: SeedEntropy::from_number(!seed),
+        };
         Self(Arc::new(Mutex::new(links)))
+    }
+
+    /// Lets others see the port at `inside` at another address from now on, as when a router forgets whom it served. What is
+    /// on its way to the address they saw before is lost. Links of the new address are as those of the old one were set.
+    pub fn move_port(&self, inside: SocketAddr, to: SocketAddr) {
+        let mut links = self.0.lock();
+        let before = links.outside.insert(inside, to).unwrap_or(inside);
+        let moved = |address: SocketAddr| if address == before { to } else { address };
+        let theirs = links.configs.iter().filter(|((one, other), _)| *one == before || *other == before);
+        let configs: Vec<_> = theirs.map(|(&(one, other), &config)| ((moved(one), moved(other)), config)).collect();
+        links.configs.extend(configs);
+    }
+
+    /// Bytes nobody else is given, for the keys of one connection; the same in each run of equal calls.
+    pub(crate) fn connection_seed(&self) -> [u8; 32] {
+        let mut seed = [0; 32];
+        self.0.lock().entropy.fill(&mut seed);
+        seed
     }
 
     /// Changes the link from one address to another, for datagrams sent from now on.
@@ -53,6 +83,7 @@ impl VirtualNetwork {
 
     fn send(&self, now: Duration, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
         let mut links = self.0.lock();
+        let from = links.outside.get(&from).copied().unwrap_or(from);
         let config = links.configs.get(&(to, from)).copied().unwrap_or(links.default);
         let seed = links.seed ^ u64::from(from.port()) << 32 ^ u64::from(to.port()) << 48 ^ u64::from(to.port());
         links.links.entry((to, from)).or_insert_with(|| Link::new(config, seed)).push(now, datagram);
@@ -62,6 +93,7 @@ impl VirtualNetwork {
         let mut due = Vec::new();
         {
             let mut links = self.0.lock();
+            let to = links.outside.get(&to).copied().unwrap_or(to);
             for ((receiver, sender), link) in links.links.range_mut((to, SocketAddr::from(([0, 0, 0, 0], 0)))..) {
                 if *receiver != to {
                     break;

@@ -93,6 +93,8 @@ pub struct Simulation {
 #[derive(Debug)]
 struct SimulatedClient {
     client: Option<Client>,
+    /// Its address as it knows it, and as the server sees it.
+    port: SocketAddr,
     address: SocketAddr,
     frame: Duration,
     next_frame: Duration,
@@ -156,7 +158,14 @@ impl Simulation {
         let phase = frame.mul_f64((number as f64 * 0.618_034).fract());
         let clock_rate = 1.0 + options.clock_ppm * 1e-6;
         let next_frame = self.now + phase;
-        self.clients.push(SimulatedClient { client: Some(client), address, frame, next_frame, clock_rate });
+        self.clients.push(SimulatedClient {
+            client: Some(client),
+            port: address,
+            address,
+            frame,
+            next_frame,
+            clock_rate,
+        });
         ClientKey(number)
     }
 
@@ -215,6 +224,13 @@ impl Simulation {
     /// Changes both directions of a client's link.
     pub fn set_link(&self, key: ClientKey, config: LinkConfig) {
         self.network.set_path(self.clients[key.0].address, self.server_address, config);
+    }
+
+    /// Lets the server see a client at another address from now on, without the client's doing. Its link stays as it was set.
+    pub fn move_client(&mut self, key: ClientKey, to: SocketAddr) {
+        let client = &mut self.clients[key.0];
+        self.network.move_port(client.port, to);
+        client.address = to;
     }
 
     /// The network, for more particular links.
