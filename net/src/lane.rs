@@ -137,6 +137,9 @@ impl LaneSet {
     pub const EVENT: LaneId = LaneId(3);
     /// Reliable ordered lane of the standard set for long transfers; takes what the others leave.
     pub const BULK: LaneId = LaneId(4);
+    /// Sequenced lane of the standard set on which a message replaces what waits unsent: for what only counts while it is the
+    /// newest, as reports that are not run again and inputs that carry those before them.
+    pub const NEWEST: LaneId = LaneId(5);
 
     /// Checks the lanes and makes a set of them.
     ///
@@ -152,8 +155,8 @@ impl LaneSet {
         Ok(Self(lanes.into()))
     }
 
-    /// The standard set: [`STATE`](Self::STATE), [`REPORT`](Self::REPORT), [`MOTION`](Self::MOTION), [`EVENT`](Self::EVENT) and
-    /// [`BULK`](Self::BULK).
+    /// The standard set: [`STATE`](Self::STATE), [`REPORT`](Self::REPORT), [`MOTION`](Self::MOTION), [`EVENT`](Self::EVENT),
+    /// [`BULK`](Self::BULK) and [`NEWEST`](Self::NEWEST).
     #[must_use]
     pub fn standard() -> Self {
         let lane = |name, kind, priority, limit_bytes, overflow, max_message_bytes| LaneConfig {
@@ -166,7 +169,7 @@ impl LaneSet {
             overflow,
             max_message_bytes,
         };
-        use LaneKind::{ReliableOrdered, ReliableUnordered, Unreliable};
+        use LaneKind::{ReliableOrdered, ReliableUnordered, Sequenced, Unreliable};
         let would_block = Overflow::WouldBlock;
         let mut report = lane("report", ReliableOrdered, 0, 256 << 10, would_block, 16 << 10);
         report.repeat = Some(Repeat::default());
@@ -176,6 +179,7 @@ impl LaneSet {
             lane("motion", Unreliable, 2, 64 << 10, Overflow::DropOldest, MAX_WHOLE_MESSAGE_BYTES),
             lane("event", ReliableUnordered, 1, 1 << 20, would_block, 256 << 10),
             lane("bulk", ReliableOrdered, 3, 18 << 20, would_block, MAX_MESSAGE_BYTES),
+            lane("newest", Sequenced, 0, 16 << 10, Overflow::Replace, MAX_WHOLE_MESSAGE_BYTES),
         ];
         Self::new(lanes).expect("the standard lanes keep the rules")
     }
@@ -221,9 +225,9 @@ mod tests {
     fn standard_set_has_its_lanes() {
         let set = LaneSet::standard();
         let names: Vec<_> = set.lanes().iter().map(|lane| lane.name).collect();
-        assert_eq!(names, ["state", "report", "motion", "event", "bulk"]);
+        assert_eq!(names, ["state", "report", "motion", "event", "bulk", "newest"]);
         assert_eq!(set.get(LaneSet::BULK).unwrap().max_message_bytes, 16 << 20);
-        assert!(set.get(LaneId(5)).is_none());
+        assert!(set.get(LaneId(6)).is_none());
     }
 
     #[test]

@@ -32,6 +32,7 @@ struct Documents;
 
 mod client;
 mod clock;
+mod controller;
 mod metrics;
 mod protocol;
 mod scene;
@@ -44,11 +45,13 @@ pub use client::{
     KindBytes, PlaceCache, Projection,
 };
 pub use clock::SystemClock;
+pub use controller::Controller;
 pub use metrics::{Stage, StageTimes, TimeHistogram};
 pub use protocol::{Protocol, ProtocolBuilder};
 pub use server::{
-    Commands, ConfigError, PartVelocity, PlayerCommand, PlayerInfo, Server, ServerConfig, ServerCounters, ServerError,
-    ServerMetrics, SessionTraffic, StepReport, StopFlag, System, SystemPoint,
+    CharacterBody, Commands, ConfigError, MovementSignals, PartVelocity, PlayerCommand, PlayerInfo, Server,
+    ServerConfig, ServerCounters, ServerError, ServerMetrics, SessionTraffic, StepReport, StopFlag, System,
+    SystemPoint,
 };
 pub use tidelock_replication::place::Place;
 

@@ -3,14 +3,19 @@ use std::sync::Arc;
 
 use tidelock_replication::wire;
 use tidelock_sim::module::SimulationModule;
+use tidelock_sim::plain::PlainModule;
 use tidelock_sim::stock::StockModule;
 
-/// What both ends must agree on before they play together: the wire format and the simulation module.
+use crate::controller::Controller;
+
+/// What both ends must agree on before they play together: the wire format, the controller and the simulation
+/// module.
 ///
 /// Built once, shared by every server and client of a process, compared by hash in the first message of a session.
 #[derive(Clone)]
 pub struct Protocol {
     module: Arc<dyn SimulationModule>,
+    controller: Controller,
     hash: [u8; 32],
 }
 
@@ -18,16 +23,22 @@ impl Protocol {
     /// The netcode protocol id of this wire format: connect tokens carry it, other ids are foreign.
     pub const NETCODE_ID: u64 = 0x7469_6465_0000_0000 | wire::WIRE_VERSION as u64;
 
-    /// Starts a protocol with the stock module.
+    /// Starts a protocol with reports the server replays and the stock module.
     #[must_use]
     pub fn builder() -> ProtocolBuilder {
-        ProtocolBuilder { module: Arc::new(StockModule::default()) }
+        ProtocolBuilder { module: None, controller: Controller::default() }
     }
 
     /// The simulation module both sides run.
     #[must_use]
     pub fn module(&self) -> &dyn SimulationModule {
         &*self.module
+    }
+
+    /// How characters are moved and checked.
+    #[must_use]
+    pub fn controller(&self) -> Controller {
+        self.controller
     }
 
     /// Hash of everything that must be equal on both ends.
@@ -42,39 +53,59 @@ impl fmt::Debug for Protocol {
         f.debug_struct("Protocol")
             .field("module", &self.module.name())
             .field("module_version", &self.module.version())
+            .field("controller", &self.controller)
             .finish_non_exhaustive()
     }
 }
 
 /// Collects the parts of a [`Protocol`].
 pub struct ProtocolBuilder {
-    module: Arc<dyn SimulationModule>,
+    /// Named by the game; else the controller's own.
+    module: Option<Arc<dyn SimulationModule>>,
+    controller: Controller,
 }
 
 impl ProtocolBuilder {
-    /// Replaces the stock simulation module by the game's own.
+    /// Replaces the simulation module by the game's own. Default the stock module with [`Controller::Replay`], and
+    /// [`PlainModule`] with every other: what a server does not run it can only judge by the motor's settings.
     #[must_use]
     pub fn module(mut self, module: impl SimulationModule + 'static) -> Self {
-        self.module = Arc::new(module);
+        self.module = Some(Arc::new(module));
+        self
+    }
+
+    /// Chooses how characters are moved and checked. Default [`Controller::Replay`].
+    #[must_use]
+    pub fn controller(mut self, controller: Controller) -> Self {
+        self.controller = controller;
         self
     }
 
     /// Hashes what was collected.
     #[must_use]
     pub fn build(self) -> Arc<Protocol> {
+        let controller = self.controller;
+        let module = self.module.unwrap_or_else(|| match controller {
+            Controller::Replay => Arc::new(StockModule::default()),
+            _ => Arc::new(PlainModule),
+        });
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"tidelock protocol\0");
         hasher.update(&u64::from(wire::WIRE_VERSION).to_le_bytes());
-        hasher.update(&(self.module.name().len() as u64).to_le_bytes());
-        hasher.update(self.module.name().as_bytes());
-        hasher.update(&self.module.version().to_le_bytes());
-        Arc::new(Protocol { hash: *hasher.finalize().as_bytes(), module: self.module })
+        hasher.update(&(module.name().len() as u64).to_le_bytes());
+        hasher.update(module.name().as_bytes());
+        hasher.update(&module.version().to_le_bytes());
+        if controller.number() != 0 {
+            hasher.update(&[controller.number()]);
+        }
+        Arc::new(Protocol { hash: *hasher.finalize().as_bytes(), module, controller })
     }
 }
 
 impl fmt::Debug for ProtocolBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProtocolBuilder").field("module", &self.module.name()).finish()
+        let module = self.module.as_ref().map(|module| module.name());
+        f.debug_struct("ProtocolBuilder").field("module", &module).field("controller", &self.controller).finish()
     }
 }
 
@@ -110,5 +141,13 @@ mod tests {
         let first = Protocol::builder().module(Other(1)).build();
         assert_ne!(stock.hash(), first.hash());
         assert_ne!(first.hash(), Protocol::builder().module(Other(2)).build().hash());
+    }
+
+    // S-7, T-1
+    #[test]
+    fn the_controller_is_part_of_the_hash_and_names_the_module() {
+        let judged = Protocol::builder().controller(Controller::Allowances).build();
+        assert_eq!(judged.module().name(), "plain");
+        assert_ne!(judged.hash(), Protocol::builder().module(PlainModule).build().hash());
     }
 }

@@ -19,6 +19,7 @@ pub mod ownership;
 mod part;
 #[cfg(feature = "physics")]
 pub mod physics;
+pub mod plain;
 pub mod reconcile;
 pub mod report;
 pub mod rewind;

@@ -229,7 +229,7 @@ fn forbidden() -> Vec<(&'static str, Vec<u8>)> {
         ("Frame", with(&[0x01, 0, 0, 1, 1 << 2])),
         ("Frame", with(&[&[0xc4, 0, 0, 0, 0, 40 << 2, 15 << 2][..], &[0; 15]].concat())),
         ("Frame", with(&[&[0xc4, 0, 0, 0, 2 << 2, 40 << 2, 16 << 2][..], &[0; 16]].concat())),
-        ("Lane", with(&[0x85, 0, 0, 0, 0])),
+        ("Lane", with(&[0x86, 0, 0, 0, 0])),
         ("Lane", with(&[&[0xc2, 0, 32 << 2, 16 << 2][..], &[0; 16]].concat())),
         ("AckUnsent", with(&[0x01, 0, 0, 1, 0])),
         ("MessageBytes", with(&[&[0xc4, 0, 0, 0, 0, 0x06, 0, 0, 0x04, 16 << 2][..], &[0; 16]].concat())),

@@ -1,5 +1,6 @@
 //! Whole games in virtual time: a server, its clients and bad links, all from a seed.
 
+mod allowances;
 mod clocks;
 mod determinism;
 mod instances;

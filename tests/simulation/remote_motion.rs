@@ -2,7 +2,7 @@ use glam::Vec3;
 
 use super::*;
 
-const PLAIN: &str = r#"
+pub(crate) const PLAIN: &str = r#"
 name = "Plain"
 
 [streaming]

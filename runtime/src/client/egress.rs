@@ -4,6 +4,7 @@ use tidelock_net::{Egress, LaneSet, Span};
 use tidelock_replication::wire::{ClientMessage, write_report};
 
 use super::Client;
+use crate::controller::Controller;
 
 /// Least time between two datagrams that have nothing new to say, seconds: a server tick, less the unevenness of frames.
 const FLUSH_INTERVAL_S: f64 = 0.9 / 60.0;
@@ -25,12 +26,18 @@ pub(super) fn run(client: &mut Client, network_now: Duration) {
 fn reports(client: &mut Client) {
     let Some(connection) = client.connection else { return };
     let Some(prediction) = &mut client.own.prediction else { return };
-    while let Some(report) = prediction.poll_report() {
+    let controller = client.protocol.controller();
+    let lane = controller.report_lane();
+    while let Some(mut report) = prediction.poll_report() {
         let mut bytes = Vec::with_capacity(128);
+        if controller != Controller::Replay {
+            // Frames that nobody runs stay here.
+            report.frames.clear();
+        }
         write_report(&mut bytes, &report);
         prediction.recycle(report);
         client.stats.reports += 1;
-        client.egress.push(Egress::Send { connection, lane: LaneSet::REPORT, bytes: Span::from(bytes), receipt: None });
+        client.egress.push(Egress::Send { connection, lane, bytes: Span::from(bytes), receipt: None });
     }
 }
 

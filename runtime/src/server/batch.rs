@@ -1,9 +1,9 @@
 use rayon::prelude::*;
 use tidelock_net::ReceiptKey;
 use tidelock_replication::motion::MotionEnvelope;
-use tidelock_sim::report::CharacterTruth;
 
 use super::Server;
+use super::body::CharacterBody;
 use super::workers::SESSIONS_PER_JOB;
 
 /// Copies what each served player is to know of others' motion into batches, in parallel, then hands them over in slot order
@@ -20,8 +20,7 @@ pub(super) fn run(server: &mut Server) {
                 }
                 session.motion.clear();
                 let Some(character) = session.character().filter(|_| session.served) else { continue };
-                let truth = world.get::<&CharacterTruth>(character.entity).ok();
-                let ack = truth.and_then(|truth| truth.acknowledgement());
+                let ack = world.get::<&CharacterBody>(character.entity).ok().and_then(|body| body.ack);
                 let envelope = MotionEnvelope { tick, generation, ack };
                 session.schedule.build(arena, &session.visible, &envelope, &mut session.motion);
             }

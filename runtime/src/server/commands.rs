@@ -1,6 +1,7 @@
 use glam::{Quat, Vec3};
 use tidelock_replication::ids::{InstanceId, PlayerId};
 use tidelock_replication::instance::{Audience, PartProperties, Pose};
+use tidelock_sim::allowance::MovementGrants;
 
 /// Changes a game asks for; systems see the world, commands alter it, so that nothing changes unseen.
 ///
@@ -35,6 +36,9 @@ pub enum PlayerCommand {
     Kill,
     /// Brings the character to life at a spawn.
     Respawn,
+    /// Lets the character do more than its motor settings, from now on and instead of earlier grants; for characters whose
+    /// reports are judged by allowances, others refuse it.
+    Grant(MovementGrants),
     /// Puts the player into these audience groups and no others.
     SetGroups(Vec<u32>),
     /// Ends the player's session.

@@ -25,6 +25,8 @@ pub struct ServerConfig {
     pub token_lifetime_s: u64,
     /// Adoption, replay and rate limits of movement reports.
     pub replay_limits: tidelock_sim::report::ReplayLimits,
+    /// What characters may do whose reports are judged and not run ([`Controller::Allowances`](crate::Controller)).
+    pub allowance_limits: tidelock_sim::allowance::AllowanceLimits,
 }
 
 impl ServerConfig {
@@ -42,6 +44,7 @@ impl ServerConfig {
             requests_per_prefix_s: 1_000,
             token_lifetime_s: 0,
             replay_limits: tidelock_sim::report::ReplayLimits::default(),
+            allowance_limits: tidelock_sim::allowance::AllowanceLimits::default(),
         }
     }
 

@@ -8,7 +8,8 @@ use super::workers::SESSIONS_PER_JOB;
 
 /// Turns every inbox's bytes into messages, each checked whole, in parallel. What cannot be read is dropped and counted.
 pub(super) fn run(server: &mut Server) {
-    let Server { sessions, workers, .. } = server;
+    let Server { sessions, workers, protocol, .. } = server;
+    let reports = protocol.controller().report_lane();
     workers.run(|| {
         sessions.slots_mut().par_chunks_mut(SESSIONS_PER_JOB).for_each(|job| {
             for session in job.iter_mut().flatten() {
@@ -17,26 +18,26 @@ pub(super) fn run(server: &mut Server) {
                 if session.stage == SessionStage::Leaving {
                     session.inbox.messages.clear();
                 }
-                decode(&mut session.inbox);
+                decode(&mut session.inbox, reports);
             }
         });
     });
 }
 
-fn decode(inbox: &mut Inbox) {
+fn decode(inbox: &mut Inbox, reports: LaneId) {
     let mut messages = std::mem::take(&mut inbox.messages);
     for (lane, bytes) in messages.drain(..) {
-        if message(inbox, lane, &bytes).is_err() {
+        if message(inbox, lane, reports, &bytes).is_err() {
             inbox.faults += 1;
         }
     }
     inbox.messages = messages;
 }
 
-fn message(inbox: &mut Inbox, lane: LaneId, bytes: &[u8]) -> Result<(), WireError> {
+fn message(inbox: &mut Inbox, lane: LaneId, reports: LaneId, bytes: &[u8]) -> Result<(), WireError> {
     match lane {
         LaneSet::STATE => inbox.control.push(ClientMessage::read(bytes)?),
-        LaneSet::REPORT => {
+        lane if lane == reports => {
             let read = read_report(bytes, inbox.next_report());
             if read.is_err() {
                 inbox.report_count -= 1;

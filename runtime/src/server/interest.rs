@@ -2,9 +2,9 @@ use rayon::prelude::*;
 use tidelock_replication::interest::{Origin, Viewer};
 use tidelock_replication::motion::MotionSchedule;
 use tidelock_sim::Tick;
-use tidelock_sim::report::CharacterTruth;
 
 use super::Server;
+use super::body::CharacterBody;
 use super::workers::SESSIONS_PER_JOB;
 
 /// Who sees what, for the players this tick broadcasts to, in parallel. Cost follows what is found.
@@ -21,8 +21,8 @@ pub(super) fn run(server: &mut Server) {
                 let character = session.character().filter(|_| MotionSchedule::is_served(slot, phase, divisor));
                 session.served = character.is_some();
                 let Some(character) = character else { continue };
-                let Ok(truth) = world.get::<&CharacterTruth>(character.entity) else { continue };
-                let origin = Origin { position: truth.sim().motor.position, radius: None };
+                let Ok(body) = world.get::<&CharacterBody>(character.entity) else { continue };
+                let origin = Origin { position: body.position, radius: None };
                 let viewer = Viewer {
                     player: session.player,
                     groups: &session.groups,

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use tidelock_net::{DisconnectCode, DisconnectReason};
 use tidelock_sim::Tick;
+use tidelock_sim::allowance::AllowanceCounters;
 use tidelock_sim::report::ReportCounters;
 
 use crate::metrics::{Stage, StageTimes, TimeHistogram};
@@ -26,6 +27,8 @@ pub struct ServerMetrics {
     pub last: StageTimes,
     /// How movement reports fared.
     pub reports: ReportCounters,
+    /// How reports fared that are judged and not run.
+    pub allowances: AllowanceCounters,
     /// Everything else that is decided silently.
     pub counters: ServerCounters,
 }

@@ -1,6 +1,8 @@
 //! The server: one place, its players, one tick sixty times a second.
 
+mod allowances;
 mod batch;
+mod body;
 mod commands;
 mod config;
 mod decode;
@@ -10,6 +12,7 @@ mod game;
 mod ingress;
 mod interest;
 mod metrics;
+mod movement;
 mod outbox;
 mod physics;
 mod place_transfer;
@@ -21,6 +24,7 @@ mod run;
 mod session;
 mod sessions;
 mod systems;
+mod truth;
 mod workers;
 
 use std::net::SocketAddr;
@@ -40,6 +44,8 @@ use crate::protocol::Protocol;
 use crate::testing::{VirtualNetwork, VirtualPort};
 use crate::transport::Transport;
 
+pub use allowances::MovementSignals;
+pub use body::CharacterBody;
 pub use commands::{Commands, PlayerCommand};
 pub use config::{ConfigError, ServerConfig};
 pub use error::ServerError;
@@ -185,7 +191,7 @@ impl Server {
         stage(self, Stage::Decode, decode::run);
         stage(self, Stage::Game, game::run);
         stage(self, Stage::Game, |server| game::systems(server, SystemPoint::BeforeReplay));
-        stage(self, Stage::Replay, replay::run);
+        stage(self, Stage::Replay, movement::run);
         stage(self, Stage::Game, |server| game::systems(server, SystemPoint::AfterReplay));
         stage(self, Stage::Physics, physics::run);
         stage(self, Stage::Game, |server| game::systems(server, SystemPoint::AfterPhysics));

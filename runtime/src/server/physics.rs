@@ -1,9 +1,9 @@
 use hecs::Entity;
 use tidelock_replication::ids::InstanceId;
 use tidelock_replication::instance::Pose;
-use tidelock_sim::report::CharacterTruth;
 
 use super::Server;
+use super::body::CharacterBody;
 use super::place_world::{PartVelocity, Pusher};
 
 /// Moves loose parts: characters push them, anchored parts and movers carry them. What sleeps costs nothing.
@@ -14,8 +14,8 @@ pub(super) fn run(server: &mut Server) {
         return;
     }
     let (world, loose) = place.physics_parts();
-    for (truth, pusher) in world.query::<(&CharacterTruth, &Pusher)>().iter() {
-        loose.move_character(pusher.0, truth.sim().motor.position);
+    for (body, pusher) in world.query::<(&CharacterBody, &Pusher)>().iter() {
+        loose.move_character(pusher.0, body.position);
     }
     let mut moved = std::mem::take(&mut place.loose_motion);
     moved.clear();

@@ -15,6 +15,7 @@ use tidelock_sim::report::CharacterTruth;
 use tidelock_sim::{SimTime, Tick, collision::ColliderId};
 
 use super::ServerError;
+use super::body::CharacterBody;
 use crate::scene::{Scene, add_collider};
 use crate::testing::Digest;
 
@@ -328,6 +329,10 @@ impl PlaceWorld {
                 digest.number(truth.sim().motor.digest());
                 digest.bytes(truth.sim().custom.as_slice());
             }
+            if let Ok(body) = self.world.get::<&CharacterBody>(*entity) {
+                digest.vector(body.position);
+                digest.vector(body.velocity);
+            }
             if let Ok(pose) = self.world.get::<&Pose>(*entity) {
                 digest.vector(pose.position);
                 digest.rotation(pose.rotation);
@@ -349,8 +354,7 @@ impl CurrentPoses for WorldPoses<'_> {
     }
 
     fn character(&self, character: Placed) -> Option<CharacterPose> {
-        let truth = self.world.get::<&CharacterTruth>(*self.slots.get(character.slot)?).ok()?;
-        let motor = &truth.sim().motor;
-        Some(CharacterPose { position: motor.position, yaw: motor.yaw, state: motor.state })
+        let body = self.world.get::<&CharacterBody>(*self.slots.get(character.slot)?).ok()?;
+        Some(CharacterPose { position: body.position, yaw: body.yaw, state: body.state })
     }
 }

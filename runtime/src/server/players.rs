@@ -8,15 +8,15 @@ use tidelock_replication::ids::{InstanceId, Placed, PlayerId};
 use tidelock_replication::instance::{Audience, CharacterPose, CharacterProperties, Pose};
 use tidelock_replication::publish::{PublishOutput, Regrouping};
 use tidelock_replication::wire::write_correction_message;
-use tidelock_sim::motor::{CharacterState, MotorSnapshot};
-use tidelock_sim::report::{CharacterTruth, Correction};
-use tidelock_sim::simulation::CharacterSim;
+use tidelock_sim::motor::CharacterState;
 
+use super::body::CharacterBody;
 use super::commands::Command;
 use super::place_world::{PartVelocity, Pusher};
-use super::replay::{PlayerSlot, ReplayResult};
+use super::replay::PlayerSlot;
 use super::session::{CharacterHandle, SessionStage};
-use super::{PlayerCommand, Server, SessionTraffic};
+use super::truth::{BodyCommand, Obeyed};
+use super::{PlayerCommand, Server, SessionTraffic, truth};
 
 /// Depth at which whatever falls out of the place is brought back, studs along up.
 const FALL_LIMIT: f32 = -500.0;
@@ -53,17 +53,17 @@ impl Server {
     pub fn players(&self) -> impl Iterator<Item = PlayerInfo> {
         self.sessions.iter().map(|(_, session)| {
             let character = session.character();
-            let truth = character.and_then(|held| self.place.world().get::<&CharacterTruth>(held.entity).ok());
-            let motor = truth.map(|truth| truth.sim().motor).unwrap_or_default();
+            let body = character.and_then(|held| self.place.world().get::<&CharacterBody>(held.entity).ok());
+            let body = body.map(|body| *body).unwrap_or_default();
             PlayerInfo {
                 player: session.player,
                 client_id: session.client_id,
                 name: session.name.clone(),
                 address: session.address,
                 character: character.map(|held| held.id),
-                position: motor.position,
-                velocity: motor.velocity,
-                yaw: motor.yaw,
+                position: body.position,
+                velocity: body.velocity,
+                yaw: body.yaw,
                 rtt: session.feedback.map(|feedback| feedback.rtt).unwrap_or_default(),
                 loss: session.feedback.map(|feedback| feedback.loss_out).unwrap_or_default(),
                 traffic: session.traffic,
@@ -76,14 +76,6 @@ impl Server {
 pub(super) fn spawn(server: &mut Server, slot: usize) {
     let spawn = server.place.next_spawn();
     let Some(session) = server.sessions.get_mut(slot) else { return };
-    let motor = MotorSnapshot {
-        position: spawn.position,
-        yaw: spawn.yaw,
-        state: CharacterState::Falling,
-        ..MotorSnapshot::default()
-    };
-    let sim = CharacterSim::new(motor, server.protocol.module());
-    let truth = CharacterTruth::new(sim, &server.config.replay_limits);
     let settings = *server.place.settings();
     let id = session.reserved;
     let Some((entity, place_slot)) = server.place.enter(id, spawn.position) else {
@@ -92,18 +84,18 @@ pub(super) fn spawn(server: &mut Server, slot: usize) {
         return;
     };
     let properties = CharacterProperties { player: session.player, name: session.name.clone(), color: session.color };
-    let pose = CharacterPose { position: spawn.position, yaw: spawn.yaw, state: motor.state };
+    let pose = CharacterPose { position: spawn.position, yaw: spawn.yaw, state: CharacterState::Falling };
     let at = Placed { slot: place_slot, id };
     server.place.publisher.create_character(at, properties.clone(), pose, Audience::Shared);
-    let components = (truth, ReplayResult::default(), PlayerSlot(slot), properties);
     let world = server.place.world_mut();
-    world.insert(entity, components).expect("the entity has just been made");
+    world.insert(entity, (PlayerSlot(slot), properties)).expect("the entity has just been made");
     if let Ok(body) = server.place.loose.insert_character(spawn.position, settings.radius, settings.half_height) {
         let world = server.place.world_mut();
         world.insert_one(entity, Pusher(body)).expect("the entity has just been made");
     }
     session.stage = SessionStage::Playing(CharacterHandle { entity, id, slot: place_slot });
     session.entering = true;
+    truth::insert(server, entity, spawn.position, spawn.yaw);
     server.metrics.counters.joins += 1;
 }
 
@@ -138,17 +130,11 @@ fn apply(server: &mut Server, command: Command) -> bool {
 fn apply_player(server: &mut Server, player: PlayerId, command: PlayerCommand) -> bool {
     let Some(slot) = server.sessions.slot_of_player(player) else { return false };
     match command {
-        PlayerCommand::Teleport { position, yaw } => {
-            position.is_finite()
-                && yaw.is_finite()
-                && command_truth(server, slot, |truth| truth.teleport(position, yaw))
+        PlayerCommand::Teleport { position, yaw } if !(position.is_finite() && yaw.is_finite()) => false,
+        PlayerCommand::Teleport { .. } | PlayerCommand::Kill | PlayerCommand::Grant(_) => {
+            BodyCommand::of(&command).is_some_and(|command| command_body(server, slot, &command))
         }
-        PlayerCommand::Kill => command_truth(server, slot, CharacterTruth::kill),
-        PlayerCommand::Respawn => {
-            let spawn = server.place.next_spawn();
-            let custom = server.protocol.module().initial();
-            command_truth(server, slot, |truth| truth.respawn(spawn.position, spawn.yaw, custom))
-        }
+        PlayerCommand::Respawn => respawn(server, slot),
         PlayerCommand::SetGroups(groups) => {
             regroup(server, slot, groups);
             true
@@ -161,20 +147,24 @@ fn apply_player(server: &mut Server, player: PlayerId, command: PlayerCommand) -
     }
 }
 
-/// Moves a character by command and tells its owner.
-fn command_truth(server: &mut Server, slot: usize, command: impl FnOnce(&mut CharacterTruth) -> Correction) -> bool {
+fn respawn(server: &mut Server, slot: usize) -> bool {
+    let spawn = server.place.next_spawn();
+    command_body(server, slot, &BodyCommand::Respawn { position: spawn.position, yaw: spawn.yaw })
+}
+
+/// Commands a character and tells its owner.
+fn command_body(server: &mut Server, slot: usize, command: &BodyCommand) -> bool {
     let Some(session) = server.sessions.get(slot) else { return false };
     let Some(character) = session.character() else { return false };
     let (connection, entering) = (session.connection, session.entering);
-    let world = server.place.world_mut();
-    let Ok(truth) = world.query_one_mut::<&mut CharacterTruth>(character.entity) else { return false };
-    let correction = command(truth);
-    if let Ok(result) = world.query_one_mut::<&mut ReplayResult>(character.entity) {
-        result.moved = true;
-    }
-    // Whoever is just coming in is told of its character, whole, at the end of the tick.
-    if !entering {
-        server.outbox.send_state(connection, |bytes| write_correction_message(bytes, &correction));
+    match truth::command(server, character.entity, command) {
+        Obeyed::Unknown => return false,
+        Obeyed::Quietly => {}
+        // Whoever is just coming in is told of its character, whole, at the end of the tick.
+        Obeyed::Moved(_) if entering => {}
+        Obeyed::Moved(correction) => {
+            server.outbox.send_state(connection, |bytes| write_correction_message(bytes, &correction));
+        }
     }
     true
 }
@@ -202,15 +192,13 @@ pub(super) fn catch_fallen(server: &mut Server) {
     let mut fallen = Vec::new();
     for (slot, session) in server.sessions.iter() {
         let Some(character) = session.character() else { continue };
-        let Ok(truth) = server.place.world().get::<&CharacterTruth>(character.entity) else { continue };
-        if truth.sim().motor.position.dot(up) < FALL_LIMIT && truth.replays() {
+        let Ok(body) = server.place.world().get::<&CharacterBody>(character.entity) else { continue };
+        if body.position.dot(up) < FALL_LIMIT && body.moves_itself() {
             fallen.push(slot);
         }
     }
     for slot in fallen {
-        let spawn = server.place.next_spawn();
-        let custom = server.protocol.module().initial();
-        command_truth(server, slot, |truth| truth.respawn(spawn.position, spawn.yaw, custom));
+        respawn(server, slot);
     }
     let place = &mut server.place;
     let mut lost: Vec<(InstanceId, Pose)> = Vec::new();

@@ -5,11 +5,11 @@ use tidelock_replication::publish::PublishOutput;
 use tidelock_replication::wire::{
     PlayerJoined, write_character, write_correction_message, write_player_joined, write_snapshot_end,
 };
-use tidelock_sim::report::{CharacterTruth, CorrectionCause};
+use tidelock_sim::report::CorrectionCause;
 
-use super::Server;
+use super::body::CharacterBody;
 use super::place_world::PartVelocity;
-use super::replay::ReplayResult;
+use super::{Server, truth};
 
 /// Turns what changed into bytes: motion once per subject, records once per audience, and everything for those who come in.
 pub(super) fn run(server: &mut Server) {
@@ -23,33 +23,25 @@ pub(super) fn run(server: &mut Server) {
 
 /// Encodes the motion of every subject that moved, and moves it in the interest grid.
 fn motion(server: &mut Server) {
-    let (tick, time) = (server.tick, server.time());
-    let limits = server.config.replay_limits;
+    let tick = server.tick;
     let place = &mut server.place;
     place.motion.begin_tick(tick);
     let mut moved = std::mem::take(&mut place.moved_parts);
     moved.sort_unstable();
     moved.dedup();
     let (world, motion, grid) = place.motion_parts();
-    for (id, slot, truth, result) in world.query::<(&InstanceId, &Slot, &CharacterTruth, &mut ReplayResult)>().iter() {
-        if !result.moved && motion.contains(*slot) {
+    for (id, slot, body) in world.query::<(&InstanceId, &Slot, &mut CharacterBody)>().iter() {
+        if !body.moved && motion.contains(*slot) {
             continue;
         }
-        result.moved = false;
-        let motor = &truth.sim().motor;
-        let sample = time - truth.sample_age(time, &limits);
+        body.moved = false;
+        let CharacterBody { position, velocity, carried, yaw, state, sample, .. } = *body;
         motion.put_character(
             *slot,
             *id,
-            &CharacterMotion {
-                position: motor.position,
-                velocity: motor.velocity + motor.ground_velocity,
-                yaw: motor.yaw,
-                state: motor.state,
-                sample,
-            },
+            &CharacterMotion { position, velocity: velocity + carried, yaw, state, sample },
         );
-        grid.move_to(*slot, motor.position);
+        grid.move_to(*slot, position);
     }
     for entity in &moved {
         let mut query = world.query_one::<(&InstanceId, &Slot, &Pose, &PartVelocity)>(*entity);
@@ -110,8 +102,8 @@ fn welcome_into_place(server: &mut Server, slot: usize, output: &mut PublishOutp
         outbox.send_state(connection, |bytes| bytes.extend_from_slice(output.message(message)));
     }
     outbox.send_state(connection, |bytes| write_snapshot_end(bytes, generation));
-    let Ok(truth) = server.place.world().get::<&CharacterTruth>(character.entity) else { return };
-    let correction = truth.correction(CorrectionCause::Respawn);
+    let word = truth::get(server.place.world_mut(), character.entity, |truth| truth.word(CorrectionCause::Respawn));
+    let Some(correction) = word else { return };
     let motor = &correction.sim.motor;
     outbox.send_state(connection, |bytes| write_character(bytes, generation, character.id, motor.position, motor.yaw));
     outbox.send_state(connection, |bytes| write_correction_message(bytes, &correction));

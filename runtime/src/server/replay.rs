@@ -2,11 +2,14 @@ use rayon::prelude::*;
 use tidelock_replication::wire::write_correction_message;
 use tidelock_sim::collision::CollisionWorld;
 use tidelock_sim::report::{
-    CharacterTruth, Correction, ReplayEnvironment, ReplayVerdict, Report, ReportCounters, replay_report,
+    CharacterTruth, Correction, CorrectionCause, ReplayEnvironment, ReplayVerdict, Report, ReportCounters,
+    replay_report,
 };
 
 use super::Server;
+use super::body::CharacterBody;
 use super::sessions::Sessions;
+use super::truth::{BodyCommand, Obeyed, Rules, Truth};
 use super::workers::{CHARACTERS_PER_JOB, Workers};
 
 /// Which player slot a character belongs to.
@@ -19,8 +22,6 @@ pub(crate) struct ReplayResult {
     pub(crate) counters: ReportCounters,
     /// The server's word for the owner; of several in one tick the last, which holds what the others said.
     pub(crate) correction: Option<Correction>,
-    /// Whether it moved since its motion was last encoded.
-    pub(crate) moved: bool,
 }
 
 /// Runs every character's reports, in parallel over column slices against one read-only collision index (S-20 to S-24a).
@@ -29,23 +30,28 @@ pub(super) fn run(server: &mut Server) {
     let now = server.time();
     let Server { place, sessions, workers, protocol, config, .. } = server;
     let (world, index, settings) = place.replay_parts();
-    let env = ReplayEnvironment { now, settings, module: protocol.module(), limits: &config.replay_limits };
+    let (replay_limits, allowance) = (&config.replay_limits, &config.allowance_limits);
+    let rules = Rules { now, settings, module: protocol.module(), replay: replay_limits, allowance };
     let (sessions, workers): (&Sessions, &Workers) = (sessions, workers);
     workers.run(|| {
         for archetype in world.archetypes() {
             let Some(mut truths) = archetype.get::<&mut CharacterTruth>() else { continue };
             let Some(mut results) = archetype.get::<&mut ReplayResult>() else { continue };
+            let Some(mut bodies) = archetype.get::<&mut CharacterBody>() else { continue };
             let Some(owners) = archetype.get::<&PlayerSlot>() else { continue };
             let rows = truths
                 .par_chunks_mut(CHARACTERS_PER_JOB)
                 .zip(results.par_chunks_mut(CHARACTERS_PER_JOB))
+                .zip(bodies.par_chunks_mut(CHARACTERS_PER_JOB))
                 .zip(owners.par_chunks(CHARACTERS_PER_JOB));
-            rows.for_each(|((truths, results), owners)| {
+            rows.for_each(|(((truths, results), bodies), owners)| {
                 let mut nearby = workers.nearby();
                 let mut world = CollisionWorld { index, nearby: &mut nearby };
-                for ((truth, result), owner) in truths.iter_mut().zip(results).zip(owners) {
+                for (((truth, result), body), owner) in truths.iter_mut().zip(results).zip(bodies).zip(owners) {
                     let reports = sessions.get(owner.0).map_or(&[][..], |session| session.inbox.reports());
-                    replay(truth, result, reports, &env, &mut world);
+                    if replay(truth, result, reports, &rules, &mut world) {
+                        *body = CharacterBody { moved: true, ..truth.body(&rules) };
+                    }
                 }
             });
         }
@@ -53,26 +59,29 @@ pub(super) fn run(server: &mut Server) {
     merge(server);
 }
 
+/// Runs one character's reports; whether any moved it.
 fn replay(
     truth: &mut CharacterTruth,
     result: &mut ReplayResult,
     reports: &[Report],
-    env: &ReplayEnvironment<'_>,
+    rules: &Rules<'_>,
     world: &mut CollisionWorld<'_>,
-) {
-    *result = ReplayResult { moved: result.moved, ..ReplayResult::default() };
+) -> bool {
+    let Rules { now, settings, module, replay: limits, .. } = *rules;
+    let env = ReplayEnvironment { now, settings, module, limits };
+    *result = ReplayResult::default();
+    let mut moved = false;
     for report in reports {
-        let outcome = replay_report(truth, report, env, world);
+        let outcome = replay_report(truth, report, &env, world);
         result.counters.count(&outcome);
         match outcome.verdict {
-            ReplayVerdict::Refused(_) => {}
-            ReplayVerdict::Adopted { .. } => result.moved = true,
-            ReplayVerdict::Corrected { correction, .. } => {
-                result.moved = true;
-                result.correction = Some(correction);
-            }
+            ReplayVerdict::Refused(_) => continue,
+            ReplayVerdict::Adopted { .. } => {}
+            ReplayVerdict::Corrected { correction, .. } => result.correction = Some(correction),
         }
+        moved = true;
     }
+    moved
 }
 
 /// Counts, and sends corrections, in player-slot order.
@@ -84,6 +93,35 @@ fn merge(server: &mut Server) {
         metrics.reports.add(&result.counters);
         if let Some(correction) = &result.correction {
             outbox.send_state(session.connection, |bytes| write_correction_message(bytes, correction));
+        }
+    }
+}
+
+impl Truth for CharacterTruth {
+    fn obey(&mut self, command: &BodyCommand, rules: &Rules<'_>) -> Obeyed {
+        Obeyed::Moved(match *command {
+            BodyCommand::Teleport { position, yaw } => self.teleport(position, yaw),
+            BodyCommand::Kill => self.kill(),
+            BodyCommand::Respawn { position, yaw } => self.respawn(position, yaw, rules.module.initial()),
+            BodyCommand::Grant(_) => return Obeyed::Unknown,
+        })
+    }
+
+    fn word(&self, cause: CorrectionCause) -> Correction {
+        self.correction(cause)
+    }
+
+    fn body(&self, rules: &Rules<'_>) -> CharacterBody {
+        let motor = &self.sim().motor;
+        CharacterBody {
+            position: motor.position,
+            velocity: motor.velocity,
+            carried: motor.ground_velocity,
+            yaw: motor.yaw,
+            state: motor.state,
+            sample: rules.now - self.sample_age(rules.now, rules.replay),
+            ack: self.acknowledgement(),
+            moved: false,
         }
     }
 }

@@ -267,12 +267,14 @@ impl Prediction {
             self.counters.unknown_corrections += 1;
             return None;
         };
-        if self.history.get(index).is_some_and(|known| known.sim == correction.sim) {
+        let known = self.history.get(index).map_or(correction.sim, |known| known.sim);
+        let sim = corrected_sim(&known, correction);
+        if known == sim {
             self.counters.empty_corrections += 1;
             return None;
         }
         let before = self.sim.motor;
-        let replayed_ticks = self.replay_from(index, correction.sim, env, world);
+        let replayed_ticks = self.replay_from(index, sim, env, world);
         Some(self.corrected(correction.cause, &before, replayed_ticks))
     }
 
@@ -394,6 +396,15 @@ impl Prediction {
     fn pending(&self) -> f64 {
         f64::from(self.sim.motor.accumulator.0) + self.slicer.pending()
     }
+}
+
+/// The state a correction means: the server's own where it ran the frames, else what it knows put into the client's (S-26).
+fn corrected_sim(known: &CharacterSim, correction: &Correction) -> CharacterSim {
+    if correction.cause != CorrectionCause::Allowance {
+        return correction.sim;
+    }
+    let MotorSnapshot { position, velocity, yaw, .. } = correction.sim.motor;
+    CharacterSim { motor: MotorSnapshot { position, velocity, yaw, ..known.motor }, custom: known.custom }
 }
 
 fn replays(state: CharacterState) -> bool {

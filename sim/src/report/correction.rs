@@ -24,11 +24,13 @@ pub enum CorrectionCause {
     Death = 7,
     /// The game put the character on a seat.
     Seat = 8,
+    /// A report that is not run again went beyond what it was allowed: position, velocity and facing alone are meant.
+    Allowance = 9,
 }
 
 impl CorrectionCause {
     /// All causes, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Disagreement,
         Self::Budget,
         Self::MoverTime,
@@ -38,6 +40,7 @@ impl CorrectionCause {
         Self::Respawn,
         Self::Death,
         Self::Seat,
+        Self::Allowance,
     ];
 
     /// Its name in metrics.
@@ -53,6 +56,7 @@ impl CorrectionCause {
             Self::Respawn => "respawn",
             Self::Death => "death",
             Self::Seat => "seat",
+            Self::Allowance => "allowance",
         }
     }
 
@@ -96,6 +100,6 @@ mod tests {
             assert_eq!(cause as usize, number);
             assert_eq!(CorrectionCause::from_number(number as u8), Some(cause));
         }
-        assert_eq!(CorrectionCause::from_number(9), None);
+        assert_eq!(CorrectionCause::from_number(10), None);
     }
 }
