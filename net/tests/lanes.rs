@@ -6,7 +6,7 @@ mod world;
 use std::time::Duration;
 
 use tidelock_net::emulator::LinkConfig;
-use tidelock_net::{Ingress, LaneSet};
+use tidelock_net::{ClientConfig, Ingress, LaneSet};
 use world::{MS, World, link, number_of, numbered, take_receipts};
 
 fn bad(loss: f64) -> LinkConfig {
@@ -116,6 +116,30 @@ fn a_megabyte_arrives_whole() {
     let lost_share = stats.lost_out as f64 / stats.packets_out as f64;
     let resent = stats.lanes[4].resent_bytes as f64 / message.len() as f64;
     assert!(resent < 1.3 * (lost_share / (1.0 - lost_share)) + 0.02, "resent {resent}, lost {lost_share}");
+}
+
+// N-5, B86: real paths pass less than a full frame: connecting, both kinds of packets and a megabyte each way fit through the
+// narrowest, and no datagram is ever too long for it.
+#[test]
+fn nothing_is_too_long_for_a_real_path() {
+    for mtu in [1_280, 1_372, 1_452, 1_492] {
+        for seed in [None, Some([4; 32])] {
+            let mut world = World::standard(mtu as u64);
+            let path = LinkConfig { mtu, ..link(20, 0.01) };
+            let peer = world.join(ClientConfig { seed, ..ClientConfig::default() }, path, path);
+            let name = world.await_connection(peer);
+            let megabyte = numbered(3, 1 << 20);
+            world.server_send(name, LaneSet::BULK, &megabyte, None);
+            world.client_send(peer, LaneSet::BULK, &megabyte, None);
+            world.server_flush();
+            world.client_flush(peer);
+            world.run(Duration::from_secs(20));
+            assert_eq!(world.client_messages(peer, LaneSet::BULK), [&*megabyte], "{mtu}");
+            assert_eq!(world.server_messages(LaneSet::BULK), [&*megabyte], "{mtu}");
+            let (up, down) = (world.peers[peer].up.stats(), world.peers[peer].down.stats());
+            assert_eq!((up.too_long, down.too_long), (0, 0), "{mtu}");
+        }
+    }
 }
 
 // N-1b: a quiet connection is silent but for keep-alives.
