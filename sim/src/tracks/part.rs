@@ -1,7 +1,8 @@
 use glam::{Quat, Vec3};
 
 use super::rotation;
-use super::window::{Place, Timed, Window};
+use super::track::{EXTRAPOLATION, Track, TrackPose};
+use super::window::Timed;
 
 /// Pose and motion of a part at an instant of server time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,129 +31,41 @@ impl Timed for PartPose {
     }
 }
 
-/// Displacement between neighbours above which the part was put elsewhere, studs.
-const TELEPORT: f32 = 20.0;
-/// Gap above which a part rested in between, seconds.
-const QUIET_GAP: f64 = 0.15;
-/// How long before the arriving sample a resting part starts to move, seconds.
-const BRIDGE: f64 = 0.1;
-/// How long a part moves on without news, seconds.
-const EXTRAPOLATION: f64 = 0.25;
+/// The last 16 received samples of one part (S-42).
+pub type PartTrack = Track<PartPose>;
 
-/// The last 16 received samples of one part (S-42). Nothing allocates.
-#[derive(Clone, Copy, Debug)]
-pub struct PartTrack {
-    window: Window<PartPose>,
-    send_interval: f64,
-}
+impl TrackPose for PartPose {
+    const TELEPORT: f32 = 20.0;
+    const QUIET_GAP: f64 = 0.15;
 
-impl Default for PartTrack {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl PartTrack {
-    /// A track without samples.
-    #[must_use]
-    pub fn new() -> Self {
-        Self { window: Window::new(), send_interval: 0.0 }
+    fn position(&self) -> Vec3 {
+        self.position
     }
 
-    /// Tells how often the server sends this part, seconds, when that is known and may be slow; 0 means unknown.
-    pub fn set_send_interval(&mut self, seconds: f64) {
-        self.send_interval = if seconds.is_finite() { seconds.max(0.0) } else { 0.0 };
+    fn at(self, time: f64) -> Self {
+        Self { time, ..self }
     }
 
-    /// Takes in a sample; false when it is not newer than the newest one and was left out. A displacement above 20
-    /// studs starts the window afresh; a long gap means the part rested until just before this sample.
-    pub fn push(&mut self, sample: PartPose) -> bool {
-        let Some(newest) = self.window.newest().copied() else {
-            self.window.push(sample);
-            return !sample.time.is_nan();
-        };
-        // Not `<=`: a time that is no number is not newer either.
-        if sample.time.partial_cmp(&newest.time) != Some(std::cmp::Ordering::Greater) {
-            return false;
+    fn towards(self, later: Self, share: f32, time: f64) -> Self {
+        Self {
+            time,
+            position: self.position.lerp(later.position, share),
+            rotation: rotation::slerp(self.rotation, later.rotation, share),
+            velocity: self.velocity.lerp(later.velocity, share),
+            angular: self.angular.lerp(later.angular, share),
         }
-        if sample.position.distance(newest.position) > TELEPORT {
-            self.window.clear();
-        } else if sample.time - newest.time > QUIET_GAP.max(1.5 * self.send_interval) {
-            self.window.clear();
-            self.window.push(PartPose { time: sample.time - BRIDGE, ..newest });
+    }
+
+    fn beyond(self, by: f64, time: f64) -> Self {
+        let seconds = by.min(EXTRAPOLATION) as f32;
+        let moving = by <= EXTRAPOLATION;
+        Self {
+            time,
+            position: self.position + self.velocity * seconds,
+            rotation: rotation::turn(self.rotation, self.angular, seconds),
+            velocity: if moving { self.velocity } else { Vec3::ZERO },
+            angular: if moving { self.angular } else { Vec3::ZERO },
         }
-        self.window.push(sample);
-        true
-    }
-
-    /// Samples kept, at most 16.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.window.len()
-    }
-
-    /// Whether nothing was received yet.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Forgets all samples.
-    pub fn clear(&mut self) {
-        self.window.clear();
-    }
-
-    /// Server time of the earliest sample: a part is not shown before it. `None` without samples.
-    #[must_use]
-    pub fn first_time(&self) -> Option<f64> {
-        self.window.first().map(|first| first.time)
-    }
-
-    /// The newest sample received.
-    #[must_use]
-    pub fn newest(&self) -> Option<&PartPose> {
-        self.window.newest()
-    }
-
-    /// The sample `index` before the newest, 0 for the newest itself.
-    #[must_use]
-    pub fn recent(&self, index: usize) -> Option<&PartPose> {
-        self.window.get(self.window.len().checked_sub(index + 1)?)
-    }
-
-    /// Drops samples at or after `time`, so that others of that time can be taken in.
-    pub fn rewind(&mut self, time: f64) {
-        self.window.rewind(time);
-    }
-
-    /// The pose at server time `time`: between samples interpolated, before the first the first, after the last moved
-    /// on for at most 0.25 s and then at rest. `None` without samples.
-    #[must_use]
-    pub fn sample(&self, time: f64) -> Option<PartPose> {
-        Some(match self.window.place(time)? {
-            Place::Before(first) => PartPose { time, ..first },
-            Place::Between(earlier, later, share) => {
-                let share = share as f32;
-                PartPose {
-                    time,
-                    position: earlier.position.lerp(later.position, share),
-                    rotation: rotation::slerp(earlier.rotation, later.rotation, share),
-                    velocity: earlier.velocity.lerp(later.velocity, share),
-                    angular: earlier.angular.lerp(later.angular, share),
-                }
-            }
-            Place::After(last, by) => {
-                let seconds = by.min(EXTRAPOLATION) as f32;
-                let moving = by <= EXTRAPOLATION;
-                PartPose {
-                    time,
-                    position: last.position + last.velocity * seconds,
-                    rotation: rotation::turn(last.rotation, last.angular, seconds),
-                    velocity: if moving { last.velocity } else { Vec3::ZERO },
-                    angular: if moving { last.angular } else { Vec3::ZERO },
-                }
-            }
-        })
     }
 }
 

@@ -2,7 +2,7 @@
 pub(super) const CAPACITY: usize = 16;
 
 /// What a track keeps: anything with a time.
-pub(super) trait Timed: Copy {
+pub trait Timed: Copy {
     /// Server time in seconds.
     fn time(&self) -> f64;
 }
