@@ -65,6 +65,16 @@ pub(super) enum Motion {
     Scripted(Mover),
 }
 
+impl Motion {
+    /// Where in the world something of these bounds in its own axes can be.
+    fn reach(&self, bounds: &Bounds) -> Bounds {
+        match self {
+            Self::Resting(placement) => placement.bounds_outward(bounds),
+            Self::Scripted(mover) => mover.bounds(bounds),
+        }
+    }
+}
+
 impl std::fmt::Debug for CollisionIndex {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CollisionIndex")
@@ -119,7 +129,7 @@ impl CollisionIndex {
     /// [`ColliderError`], [`ColliderError::Empty`] for shapes without an inside; the index is then as it was.
     pub fn insert_water(&mut self, volume: Collider) -> Result<(), ColliderError> {
         check_pose(volume.position, volume.rotation)?;
-        if matches!(volume.shape, Shape::TriMesh { .. } | Shape::Heightfield { .. }) {
+        if matches!(volume.shape, Shape::TriMesh { .. } | Shape::Heightfield { .. } | Shape::Voxels { .. }) {
             return Err(ColliderError::Empty);
         }
         let placement = Placement::new(volume.position, volume.rotation);
@@ -170,6 +180,26 @@ impl CollisionIndex {
         self.tree.insert(bounds.aabb(), slot);
         self.changed();
         true
+    }
+
+    /// Makes the voxels of a voxel collider from `low` to `high`, both included, solid or empty, and says how many that
+    /// changed; the cost is that of the chunks changed. Only this index changes, not the shape it was filled from. `None`,
+    /// and nothing changes, when there is no voxel collider of that id or [`Voxels::fill`] refuses.
+    pub fn fill_voxels(&mut self, id: ColliderId, low: [i32; 3], high: [i32; 3], solid: bool) -> Option<u64> {
+        let slot = *self.by_id.get(&id)?;
+        let Entry { solid: Solid::Voxels(voxels), bounds, motion, .. } = self.slots[slot as usize].as_mut()? else {
+            return None;
+        };
+        let voxels = Arc::make_mut(voxels);
+        let changed = voxels.fill(low, high, solid)?;
+        if changed > 0 {
+            // Of an emptied grid the last bounds stay: nothing is found in them.
+            *bounds = voxels.bounds().unwrap_or(*bounds);
+            let reach = motion.reach(bounds);
+            self.tree.insert(reach.aabb(), slot);
+            self.changed();
+        }
+        Some(changed)
     }
 
     /// The motion of a mover; `None` for resting and unknown ids.
@@ -234,10 +264,7 @@ impl CollisionIndex {
             return Err(ColliderError::Duplicate);
         }
         let (solid, bounds, source) = self.solids.acquire(shape)?;
-        let reach = match &motion {
-            Motion::Resting(placement) => placement.bounds_outward(&bounds),
-            Motion::Scripted(mover) => mover.bounds(&bounds),
-        };
+        let reach = motion.reach(&bounds);
         self.movers += usize::from(matches!(motion, Motion::Scripted(_)));
         let entry = Some(Entry { id, solid, source, bounds, motion, water });
         let slot = match self.free.pop() {

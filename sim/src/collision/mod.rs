@@ -8,12 +8,14 @@ mod placement;
 mod shape;
 mod solid;
 mod sweep;
+mod voxels;
 mod world;
 
 pub use index::{Collider, CollisionIndex};
 pub use mover::{Mover, Slide, Turn};
 pub use nearby::Nearby;
 pub use shape::{ColliderError, Shape};
+pub use voxels::Voxels;
 pub use world::CollisionWorld;
 
 pub(crate) use placement::Bounds;

@@ -85,6 +85,11 @@ enum Figure {
         radius: f32,
     },
     Triangle(Triangle),
+    /// A box beside its collider's position.
+    Block {
+        center: Vec3,
+        half: Vec3,
+    },
     /// The slot of the index that holds the hull.
     Hull(u32),
 }
@@ -98,7 +103,7 @@ impl Figure {
             &Solid::Cylinder { half_height, radius } => Some(Self::Cylinder { half_height, radius }),
             &Solid::Capsule { half_segment, radius } => Some(Self::Capsule { half_segment, radius }),
             Solid::Hull(_) => Some(Self::Hull(slot)),
-            Solid::Surface(_) | Solid::Heightfield(_) => None,
+            Solid::Surface(_) | Solid::Heightfield(_) | Solid::Voxels(_) => None,
         }
     }
 }
@@ -251,6 +256,9 @@ impl Nearby {
         match solid {
             Solid::Surface(surface) => surface.gather(inner, &mut self.features, take),
             Solid::Heightfield(field) => field.gather(inner, take),
+            Solid::Voxels(voxels) => voxels.gather(inner, |center, half| {
+                pieces.push(Piece { body, figure: Figure::Block { center, half } });
+            }),
             _ => pieces.extend(Figure::convex(solid, slot).map(|figure| Piece { body, figure })),
         }
     }
@@ -287,10 +295,11 @@ impl Nearby {
 }
 
 impl Piece {
-    /// Its bounds in its collider's axes; those of the whole collider unless it is a triangle.
+    /// Its bounds in its collider's axes; those of the whole collider unless it is a part of it.
     fn inner_bounds(&self, whole: &Bounds) -> Bounds {
         match &self.figure {
             Figure::Triangle(triangle) => Bounds::of(&triangle.corners),
+            &Figure::Block { center, half } => Bounds::around(center, half),
             _ => *whole,
         }
     }
@@ -301,6 +310,10 @@ impl Piece {
         match &self.figure {
             Figure::Cuboid { half } => Some(cuboid(axis, *half)),
             Figure::Triangle(figure) => triangle(axis, figure, limit),
+            &Figure::Block { center, half } => {
+                let found = cuboid(&Axis { center: axis.center - center, half: axis.half }, half);
+                Some(Separation { on_axis: found.on_axis + center, ..found })
+            }
             Figure::Hull(slot) => index.hull(*slot)?.separation(axis, limit),
             Figure::Ball { radius } => Some(ball(axis, *radius)),
             Figure::Cylinder { half_height, radius } => Some(cylinder(axis, *half_height, *radius)),
@@ -314,6 +327,9 @@ impl Piece {
         match &self.figure {
             Figure::Cuboid { half } => cuboid_earliest(axis, delta, *half, reach),
             Figure::Triangle(figure) => triangle_earliest(axis, delta, figure, reach),
+            &Figure::Block { center, half } => {
+                cuboid_earliest(&Axis { center: axis.center - center, half: axis.half }, delta, half, reach)
+            }
             Figure::Hull(slot) => index.hull(*slot).map_or(f32::INFINITY, |hull| hull.earliest(axis, delta, reach)),
             Figure::Ball { .. } | Figure::Cylinder { .. } | Figure::Capsule { .. } => 0.0,
         }
@@ -323,6 +339,7 @@ impl Piece {
     pub(super) fn remoteness(&self, point: Vec3) -> f32 {
         match &self.figure {
             Figure::Triangle(figure) => (figure.middle() - point).length(),
+            &Figure::Block { center, half } => ((point - center).abs() - half).max(Vec3::ZERO).length(),
             _ => 0.0,
         }
     }
@@ -332,6 +349,7 @@ impl Piece {
     pub(super) fn face(&self, found: &Separation, up: Vec3, index: &CollisionIndex) -> Vec3 {
         match &self.figure {
             Figure::Cuboid { half } => cuboid_face(found.on_axis, *half, found.normal, up),
+            &Figure::Block { center, half } => cuboid_face(found.on_axis - center, half, found.normal, up),
             Figure::Triangle(figure) if figure.normal.dot(found.normal) < 0.0 => -figure.normal,
             Figure::Triangle(figure) => figure.normal,
             Figure::Hull(slot) => {

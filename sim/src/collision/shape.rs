@@ -2,6 +2,8 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
+use super::voxels::Voxels;
+
 /// Geometry of a collider in its own axes, centred on its position; lengths in studs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
@@ -56,6 +58,12 @@ pub enum Shape {
         rows: u32,
         /// Distance between neighbouring grid points, positive.
         cell: f32,
+    },
+    /// Solid cubes on a grid through the collider's position, see [`Voxels`]; edited in place with
+    /// [`CollisionIndex::fill_voxels`](super::CollisionIndex::fill_voxels).
+    Voxels {
+        /// At least one solid voxel.
+        voxels: Arc<Voxels>,
     },
 }
 

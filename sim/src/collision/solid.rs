@@ -8,6 +8,7 @@ use parry3d::transformation::try_convex_hull;
 use super::kernel::{Hull, Triangle};
 use super::placement::Bounds;
 use super::shape::{ColliderError, Shape};
+use super::voxels::Voxels;
 
 /// A shape checked and made ready for gathering.
 #[derive(Clone, Debug)]
@@ -19,6 +20,7 @@ pub(super) enum Solid {
     Hull(Arc<Hull>),
     Surface(Arc<Surface>),
     Heightfield(Heightfield),
+    Voxels(Arc<Voxels>),
 }
 
 /// Solids in use, so that colliders of one mesh, hull or size of wedge share what was made of it.
@@ -142,6 +144,10 @@ impl Solid {
                 let field = Heightfield { heights: Arc::clone(heights), columns, rows, cell };
                 let bounds = field.check()?;
                 Ok((Self::Heightfield(field), bounds))
+            }
+            Shape::Voxels { voxels } => {
+                let bounds = voxels.bounds().ok_or(ColliderError::Empty)?;
+                Ok((Self::Voxels(Arc::clone(voxels)), bounds))
             }
         }
     }

@@ -1,4 +1,4 @@
-use rapier3d::math::Vector;
+use rapier3d::math::{Pose, Vector};
 use rapier3d::prelude::SharedShape;
 
 use crate::collision::{ColliderError, Shape};
@@ -32,12 +32,19 @@ pub(super) fn shared_shape(shape: &Shape) -> Result<SharedShape, ColliderError> 
             check_size(&[*cell])?;
             heightfield(heights, *columns, *rows, *cell)
         }
+        Shape::Voxels { voxels } => {
+            let mut boxes = Vec::new();
+            voxels.each_box(|center, half| {
+                boxes.push((Pose::from_translation(center), SharedShape::cuboid(half.x, half.y, half.z)));
+            });
+            if boxes.is_empty() { Err(ColliderError::Empty) } else { Ok(SharedShape::compound(boxes)) }
+        }
     }
 }
 
 /// Whether a body of this shape has an inside, so that it can be loose.
 pub(super) fn is_solid(shape: &Shape) -> bool {
-    !matches!(shape, Shape::TriMesh { .. } | Shape::Heightfield { .. })
+    !matches!(shape, Shape::TriMesh { .. } | Shape::Heightfield { .. } | Shape::Voxels { .. })
 }
 
 fn check_size(sizes: &[f32]) -> Result<(), ColliderError> {

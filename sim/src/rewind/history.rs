@@ -157,7 +157,7 @@ fn solid(shape: &Shape) -> Result<SharedShape, ColliderError> {
             hull(corners.as_flattened())
         }
         Shape::ConvexHull { points } => hull(points),
-        Shape::TriMesh { .. } | Shape::Heightfield { .. } => Err(ColliderError::Empty),
+        Shape::TriMesh { .. } | Shape::Heightfield { .. } | Shape::Voxels { .. } => Err(ColliderError::Empty),
     }
 }
 

@@ -5,6 +5,7 @@ mod determinism;
 mod digests;
 mod doorway;
 mod gallery;
+mod kinds;
 mod place;
 mod rest;
 mod riding;
