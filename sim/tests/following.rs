@@ -15,8 +15,23 @@ use tidelock_sim::{Sequence, SimSpan, SimTime};
 
 const STANDING: Vec3 = Vec3::new(0.0, 2.5, 0.0);
 
-/// Steers a pair's client as the runtime does: by what the server's messages say, over a link of 75 ± 30 ms each way.
+/// A link each way: its least delay and what jitter adds to it at most, seconds, and the share of packets lost. What was in a
+/// lost packet rides in the next, a frame later (S-20a).
+#[derive(Clone, Copy)]
+struct Link {
+    floor: f64,
+    spread: f64,
+    loss: f64,
+}
+
+/// 75 ± 30 ms each way.
+const USUAL: Link = Link { floor: 0.045, spread: 0.06, loss: 0.0 };
+/// 200 ± 80 ms round trip, a twentieth lost.
+const BAD: Link = Link { floor: 0.06, spread: 0.08, loss: 0.05 };
+
+/// Steers a pair's client as the runtime does: by what the server's messages say.
 struct Follower {
+    link: Link,
     clock: PredictionClock,
     /// Local seconds per true second.
     crystal: f64,
@@ -28,15 +43,24 @@ struct Follower {
 }
 
 impl Follower {
-    fn new(crystal: f64, seed: u64) -> Self {
+    fn new(link: Link, crystal: f64, seed: u64) -> Self {
         let clock = PredictionClock::new(PredictionClockConfig::default());
         let (down, sent) = (VecDeque::new(), VecDeque::new());
-        Self { clock, crystal, down, sent, last_tick: START, seed, jumps: 0 }
+        Self { link, clock, crystal, down, sent, last_tick: START, seed, jumps: 0 }
     }
 
     fn delay(&mut self) -> f64 {
+        let mut delay = self.link.floor + self.link.spread * self.share();
+        while self.share() < self.link.loss {
+            delay += 1.0 / 60.0;
+        }
+        delay
+    }
+
+    /// From 0 to 1.
+    fn share(&mut self) -> f64 {
         self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        0.045 + 0.06 * (self.seed >> 33) as f64 / f64::from(1_u32 << 31)
+        (self.seed >> 33) as f64 / f64::from(1_u32 << 31)
     }
 
     fn frame(&mut self, pair: &mut Pair, dt: f64, input: &InputFrame) {
@@ -88,7 +112,7 @@ fn riding_under_jitter_causes_no_correction() {
             index
         };
         let mut pair = Pair::new(world, STANDING, Sequence(1));
-        let mut follower = Follower::new(crystal, seed);
+        let mut follower = Follower::new(USUAL, crystal, seed);
         run(&mut pair, &mut follower, 2.0, |_| InputFrame::default());
         pair.take_faults();
         run(&mut pair, &mut follower, 300.0, |time| {
@@ -117,9 +141,37 @@ fn riding_under_jitter_causes_no_correction() {
 #[test]
 fn a_restless_client_under_jitter_is_adopted_to_the_bit() {
     let mut pair = Pair::new(floor, STANDING, Sequence(u32::MAX - 1_000));
-    let mut follower = Follower::new(1.0 + 100e-6, 7);
+    let mut follower = Follower::new(USUAL, 1.0 + 100e-6, 7);
     run(&mut pair, &mut follower, 300.0, restless(4));
     assert_eq!(pair.take_faults(), []);
+}
+
+/// Plays honestly over a bad link with a crystal off by 200 ppm either way: not a single correction.
+fn expect_peace(seconds: u32) {
+    for (crystal, seed) in [(1.0 + 200e-6, 11), (1.0 - 200e-6, 12)] {
+        let mut pair = Pair::new(floor, STANDING, Sequence(u32::MAX - 1_000));
+        let mut follower = Follower::new(BAD, crystal, seed);
+        run(&mut pair, &mut follower, 2.0, |_| InputFrame::default());
+        pair.take_faults();
+        for minute in 0..seconds / 60 {
+            run(&mut pair, &mut follower, 60.0, restless(seed + u64::from(minute)));
+            assert_eq!(pair.take_faults(), [], "minute {minute}, crystal {crystal}");
+        }
+        assert!(pair.counters.adopted > u64::from(seconds) * 19, "{} reports", pair.counters.adopted);
+    }
+}
+
+// S-20b, B20
+#[test]
+fn an_honest_client_on_a_bad_link_is_never_corrected() {
+    expect_peace(180);
+}
+
+/// Ten hours, run by hand: `cargo test --release -p tidelock-sim --test following -- --ignored`.
+#[test]
+#[ignore = "long in debug builds"]
+fn ten_hours_on_a_bad_link_without_a_correction() {
+    expect_peace(36_000);
 }
 
 // B08: after a stall the client is in step and in control within a second.
@@ -127,7 +179,7 @@ fn a_restless_client_under_jitter_is_adopted_to_the_bit() {
 fn a_stall_ends_within_a_second() {
     for stall in [0.2, 2.0, 30.0, 900.0] {
         let mut pair = Pair::new(floor, STANDING, Sequence(1));
-        let mut follower = Follower::new(1.0, 9);
+        let mut follower = Follower::new(USUAL, 1.0, 9);
         run(&mut pair, &mut follower, 3.0, |_| walking(Vec3::X));
         follower.frame(&mut pair, stall, &walking(Vec3::X));
         run(&mut pair, &mut follower, 1.0, |_| walking(Vec3::X));
