@@ -40,7 +40,7 @@ pub(crate) enum Command {
     Place(PlaceArgs),
     /// Connect tokens: mint, inspect.
     Token(TokenArgs),
-    /// Reference vectors: replay them through the library.
+    /// Reference vectors: replay them through the library, or write its own.
     Vectors(VectorsArgs),
 }
 
@@ -244,6 +244,15 @@ pub(crate) enum VectorsAction {
         /// Vector files, JSON.
         #[arg(required = true)]
         files: Vec<PathBuf>,
+    },
+    /// Write this library's own vectors, one file per kind, for those who port it.
+    #[command(after_help = "Example:\n  tidelock vectors write vectors --seed 7")]
+    Write {
+        /// Folder to write to; made when it is not there.
+        folder: PathBuf,
+        /// Seed of the cases.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
     },
 }
 

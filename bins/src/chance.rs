@@ -7,7 +7,8 @@ impl Chance {
         Self(seed)
     }
 
-    fn word(&mut self) -> u64 {
+    /// Any 64 bits.
+    pub(crate) fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.0;
         word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -59,6 +59,7 @@ fn carry_out(command: Option<Command>) -> Result<(), Failure> {
         Command::Token(args) => token::run(&args.action),
         Command::Vectors(args) => match args.action {
             VectorsAction::Check { files } => Ok(vectors::check_files(&files)?),
+            VectorsAction::Write { folder, seed } => Ok(vectors::write_files(&folder, seed)?),
         },
     }
 }

@@ -62,6 +62,7 @@ fn every_command_has_help_with_an_example() {
         "token mint",
         "token inspect",
         "vectors check",
+        "vectors write",
     ] {
         let arguments: Vec<&str> = command.split(' ').chain(["--help"]).collect();
         let help = success(&arguments);
@@ -160,4 +161,20 @@ fn a_vector_that_differs_ends_with_one_and_is_named() {
     assert!(said.contains("case 0: newer: wanted false, got true"), "{said}");
     fs::write(&file.0, vectors(true).replace("sequence-order", "tea-leaves")).expect("the file can be written");
     assert!(success(&["vectors", "check", file.path()]).contains("tea-leaves: not known"));
+}
+
+// T-43
+#[test]
+fn vectors_that_are_written_can_be_checked() {
+    let folder = std::env::temp_dir().join(format!("tidelock-{}-vectors", std::process::id()));
+    let name = folder.to_str().expect("the temporary folder's name is UTF-8");
+    assert!(success(&["vectors", "write", name, "--seed", "5"]).contains("19 files written"));
+    let files: Vec<PathBuf> =
+        fs::read_dir(&folder).expect("it was made").map(|entry| entry.expect("an entry").path()).collect();
+    let names = files.iter().map(|file| file.to_str().expect("UTF-8"));
+    let said = success(&["vectors", "check"].into_iter().chain(names).collect::<Vec<_>>());
+    assert!(said.contains("19 of 19 files agree"), "{said}");
+    let file = files[0].to_str().expect("UTF-8");
+    refusal(1, &["vectors", "write", file]);
+    fs::remove_dir_all(&folder).expect("it is this test's own");
 }

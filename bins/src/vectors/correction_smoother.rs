@@ -1,6 +1,8 @@
+use serde_json::{Value, json};
 use tidelock::sim::client::{CorrectionSmoother, CorrectionSmootherConfig, SmoothedPose};
 
 use super::check::{Check, Outcome};
+use super::draws::Draws;
 use super::node::Node;
 
 pub(super) fn check(case: Node<'_>, check: &mut Check) -> Outcome {
@@ -45,4 +47,45 @@ fn poses(node: Node<'_>) -> Result<Vec<SmoothedPose>, String> {
         })
     };
     node.items()?.into_iter().map(pose).collect()
+}
+
+pub(super) fn write(draws: &mut Draws) -> Result<Vec<Value>, String> {
+    (0..6).map(|index| write_case(index, draws)).collect()
+}
+
+fn write_case(index: usize, draws: &mut Draws) -> Result<Value, String> {
+    let settings = draws.pick(&[
+        json!({}),
+        json!({ "rate": 30.0, "min_rate": 1.0, "max_speed": 0.5 }),
+        json!({ "max_offset": 2.0 }),
+        json!({ "max_offset": 10.0, "max_speed": 3.0 }),
+    ]);
+    let mut smoother = CorrectionSmoother::new(config(Node::new(&settings))?);
+    let mut ops = Vec::new();
+    for _ in 0..30 {
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for id in 0..4 {
+            if draws.strikes(0.2) {
+                continue;
+            }
+            let at = draws.vector(20.0);
+            let moved = draws.vector(1.0);
+            let angle = draws.number(-6.0, 6.0);
+            let to: [f64; 3] = std::array::from_fn(|axis| at[axis] + moved[axis]);
+            let turned = angle + draws.number(-1.0, 1.0);
+            before.push(json!({ "id": id, "pos": at, "angle": angle, "snap": draws.strikes(0.05) }));
+            after.push(json!({ "id": id, "pos": to, "angle": turned, "snap": draws.strikes(0.05) }));
+        }
+        let (before, after, teleport) = (json!(before), json!(after), draws.strikes(0.05));
+        let largest = smoother.correct(&poses(Node::new(&before))?, &poses(Node::new(&after))?, teleport);
+        let decay: Vec<f64> = (0..draws.whole(0, 5)).map(|_| draws.number(0.001, 0.04)).collect();
+        decay.iter().for_each(|dt| smoother.decay(*dt as f32));
+        let offsets: Vec<Value> = (0..4)
+            .map(|id| (id, smoother.offset(id)))
+            .map(|(id, got)| json!({ "id": id, "pos": got.position.to_array(), "angle": got.angle }))
+            .collect();
+        let expect = json!({ "largest": largest, "offsets": offsets });
+        ops.push(json!({ "before": before, "after": after, "teleport": teleport, "decay": decay, "expect": expect }));
+    }
+    Ok(json!({ "name": format!("smoother-{index}"), "config": settings, "ops": ops }))
 }

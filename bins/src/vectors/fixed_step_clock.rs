@@ -1,6 +1,8 @@
+use serde_json::{Value, json};
 use tidelock::sim::clock::{FixedStepClock, FixedStepClockConfig, Overrun};
 
 use super::check::{Check, Outcome};
+use super::draws::{Draws, number};
 use super::node::Node;
 
 pub(super) fn check(case: Node<'_>, check: &mut Check) -> Outcome {
@@ -34,4 +36,37 @@ pub(super) fn clock(config: Node<'_>) -> Result<FixedStepClock, String> {
         overrun,
     };
     FixedStepClock::new(config).map_err(|why| why.to_string())
+}
+
+/// A clock's settings, drawn.
+pub(super) fn draw_config(draws: &mut Draws) -> Value {
+    json!({
+        "hz": draws.pick(&[7, 20, 30, 60, 90, 144, 240]),
+        "max_frame_delta": draws.pick(&[0.25, 0.1, 0.05, 1.0]),
+        "max_steps_per_frame": draws.pick(&[1, 2, 8, 30]),
+        "overrun": draws.pick(&["drop", "carry", "slow-motion"]),
+    })
+}
+
+pub(super) fn write(draws: &mut Draws) -> Result<Vec<Value>, String> {
+    let case = |index: usize| {
+        let config = draw_config(draws);
+        let mut clock = clock(Node::new(&config))?;
+        let dt = clock.dt();
+        let rows: Vec<Value> = (0..200)
+            .map(|_| {
+                let frame = match draws.whole(0, 12) {
+                    0 => draws.pick(&[0.0, -0.01, f64::NAN, f64::INFINITY, 3.0]),
+                    1 => draws.number(0.0, 0.5),
+                    2..5 => draws.number(0.0, 0.04),
+                    _ => draws.pick(&[1.0 / 60.0, 1.0 / 30.0, 1.0 / 144.0]),
+                };
+                let advance = clock.advance(frame, 1.0);
+                let overrun = u8::from(advance.overrun);
+                json!([number(frame), advance.steps, advance.clamped, overrun, clock.accumulator()])
+            })
+            .collect();
+        Ok(json!({ "name": format!("clock-{index}"), "config": config, "dt": dt, "frames": rows }))
+    };
+    (0..8).map(case).collect()
 }

@@ -1,6 +1,8 @@
+use serde_json::{Value, json};
 use tidelock::sim::input::InputPacer;
 
 use super::check::{Check, Outcome};
+use super::draws::Draws;
 use super::node::Node;
 
 pub(super) fn check(case: Node<'_>, check: &mut Check) -> Outcome {
@@ -15,4 +17,21 @@ pub(super) fn check(case: Node<'_>, check: &mut Check) -> Outcome {
         }
     }
     Ok(())
+}
+
+pub(super) fn write(draws: &mut Draws) -> Result<Vec<Value>, String> {
+    let case = |index: usize| {
+        let (mut pacer, rough) = (InputPacer::new(), draws.pick(&[2, 4, 9]));
+        let reports: Vec<Value> = (0..100)
+            .map(|_| {
+                let (depth, target) = (draws.whole(0, rough) as u32, draws.whole(0, 7) as u32);
+                let target = draws.strikes(0.7).then_some(target);
+                let got = pacer.report(depth, target);
+                let expect = json!({ "average": got.average, "jitter": got.jitter, "aim": got.aim, "pace": got.pace });
+                json!({ "depth": depth, "target": target, "expect": expect })
+            })
+            .collect();
+        json!({ "name": format!("pacer-{index}"), "reports": reports })
+    };
+    Ok((0..4).map(case).collect())
 }

@@ -1,14 +1,17 @@
-//! Replays reference vectors through the library, one file per kind.
+//! Reference vectors, one file per kind: replayed through the library, and written by it.
 
 mod character_track;
 mod check;
 mod collection_delta;
 mod correction_smoother;
+mod course;
+mod draws;
 mod fixed_step_clock;
 mod input_buffer;
 mod input_pacer;
 mod interest;
 mod interpolation_buffer;
+mod motor_run;
 mod movement_allowance;
 mod node;
 mod owned_physics;
@@ -24,35 +27,53 @@ mod step_cutoffs;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use check::Trouble;
 use check::{Check, Outcome};
+use draws::Draws;
 use node::Node;
 
-type CheckCase = fn(Node<'_>, &mut Check) -> Outcome;
+/// A kind of vectors: how a file of it is replayed and written.
+struct Kind {
+    name: &'static str,
+    /// What a written file allows, absolute and relative.
+    tolerance: (f64, f64),
+    check: fn(Node<'_>, &mut Check) -> Outcome,
+    write: fn(&mut Draws) -> Result<Vec<Value>, String>,
+}
 
-/// Every kind the library can replay.
-const KINDS: &[(&str, CheckCase)] = &[
-    ("character-track", character_track::check),
-    ("collection-delta", collection_delta::check),
-    ("correction-smoother", correction_smoother::check),
-    ("fixed-step-clock", fixed_step_clock::check),
-    ("input-buffer", input_buffer::check),
-    ("input-pacer", input_pacer::check),
-    ("interest", interest::check),
-    ("interpolation-buffer", interpolation_buffer::check),
-    ("movement-allowance", movement_allowance::check),
-    ("owned-physics", owned_physics::check),
-    ("part-track", part_track::check),
-    ("reconcile", reconcile::check),
-    ("remote-timeline", remote_timeline::check),
-    ("replay-budget", replay_budget::check),
-    ("rig-hermite", rig_hermite::check),
-    ("rotation-codec", rotation_codec::check),
-    ("sequence-order", sequence_order::check),
-    ("step-cutoffs", step_cutoffs::check),
+/// Every kind the library knows.
+const KINDS: &[Kind] = &[
+    kind("character-track", (0.003, 0.0001), character_track::check, character_track::write),
+    kind("collection-delta", (0.0, 0.0), collection_delta::check, collection_delta::write),
+    kind("correction-smoother", (0.0001, 0.0001), correction_smoother::check, correction_smoother::write),
+    kind("fixed-step-clock", (0.0, 0.0), fixed_step_clock::check, fixed_step_clock::write),
+    kind("input-buffer", (0.0, 0.0), input_buffer::check, input_buffer::write),
+    kind("input-pacer", (1e-12, 1e-12), input_pacer::check, input_pacer::write),
+    kind("interest", (0.0, 0.0), interest::check, interest::write),
+    kind("interpolation-buffer", (0.0001, 1e-5), interpolation_buffer::check, interpolation_buffer::write),
+    kind("motor-run", (0.0, 0.0), motor_run::check, motor_run::write),
+    kind("movement-allowance", (0.002, 0.0001), movement_allowance::check, movement_allowance::write),
+    kind("owned-physics", (0.0, 0.0), owned_physics::check, owned_physics::write),
+    kind("part-track", (0.003, 0.0001), part_track::check, part_track::write),
+    kind("reconcile", (0.0001, 1e-5), reconcile::check, reconcile::write),
+    kind("remote-timeline", (1e-7, 1e-10), remote_timeline::check, remote_timeline::write),
+    kind("replay-budget", (1e-6, 0.0), replay_budget::check, replay_budget::write),
+    kind("rig-hermite", (0.0002, 0.0001), rig_hermite::check, rig_hermite::write),
+    kind("rotation-codec", (0.0001, 0.0), rotation_codec::check, rotation_codec::write),
+    kind("sequence-order", (0.0, 0.0), sequence_order::check, sequence_order::write),
+    kind("step-cutoffs", (1e-9, 0.0), step_cutoffs::check, step_cutoffs::write),
 ];
+
+const fn kind(
+    name: &'static str,
+    tolerance: (f64, f64),
+    check: fn(Node<'_>, &mut Check) -> Outcome,
+    write: fn(&mut Draws) -> Result<Vec<Value>, String>,
+) -> Kind {
+    Kind { name, tolerance, check, write }
+}
 
 /// What became of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +119,7 @@ fn check_root(root: Node<'_>, check: &mut Check) -> Result<Verdict, String> {
         return Err(format!("format is `{format}`, not `tidelock.vectors/1`"));
     }
     let kind = root.get("kind")?.text()?;
-    let Some((kind, check_case)) = KINDS.iter().find(|(known, _)| *known == kind) else {
+    let Some(kind) = KINDS.iter().find(|known| known.name == kind) else {
         return Ok(Verdict::Unknown { kind: kind.to_owned() });
     };
     let tolerance = root.get("tolerance")?;
@@ -106,13 +127,13 @@ fn check_root(root: Node<'_>, check: &mut Check) -> Result<Verdict, String> {
     let cases = root.get("cases")?.items()?;
     for (index, case) in cases.iter().enumerate() {
         check.enter_case(index, case.find("name").and_then(|name| name.text().ok()));
-        check_case(*case, check)?;
+        (kind.check)(*case, check)?;
     }
     check.enter_case(cases.len(), None);
     if check.values() == 0 {
         return Err("holds nothing to compare".into());
     }
-    Ok(Verdict::Agrees { kind, cases: cases.len(), values: check.values() })
+    Ok(Verdict::Agrees { kind: kind.name, cases: cases.len(), values: check.values() })
 }
 
 /// Replays files in order, prints a line for each, and stops at the first difference.
@@ -138,14 +159,50 @@ pub fn check_files(files: &[PathBuf]) -> Result<(), Trouble> {
     Ok(())
 }
 
+/// Every kind's file as this library writes it from a seed: its name without `.json`, and its content. Equal seeds give
+/// equal files.
+///
+/// # Errors
+///
+/// Never for any seed; a kind whose own cases cannot be replayed would say what they lack.
+pub fn written(seed: u64) -> Result<Vec<(&'static str, Value)>, Trouble> {
+    KINDS.iter().map(|kind| Ok((kind.name, written_kind(kind, seed)?))).collect()
+}
+
+fn written_kind(kind: &Kind, seed: u64) -> Result<Value, Trouble> {
+    let trouble = |what| Trouble { file: kind.name.to_owned(), case: String::new(), step: String::new(), what };
+    let cases = (kind.write)(&mut Draws::new(seed)).map_err(trouble)?;
+    let (abs, rel) = kind.tolerance;
+    let tolerance = json!({ "abs": abs, "rel": rel });
+    Ok(json!({ "format": "tidelock.vectors/1", "kind": kind.name, "tolerance": tolerance, "cases": cases }))
+}
+
+/// Writes one file for every kind into `folder`, which is made when it is not there, and prints how many.
+///
+/// # Errors
+///
+/// [`Trouble`] with the file that cannot be written, and why.
+pub fn write_files(folder: &Path, seed: u64) -> Result<(), Trouble> {
+    let outside = |path: &Path, what| {
+        let (file, none) = (path.display().to_string(), String::new());
+        Trouble { file, case: none.clone(), step: none, what }
+    };
+    fs::create_dir_all(folder).map_err(|why| outside(folder, format!("cannot be made: {why}")))?;
+    let files = written(seed)?;
+    for (kind, content) in &files {
+        let path = folder.join(format!("{kind}.json"));
+        fs::write(&path, format!("{content}\n")).map_err(|why| outside(&path, format!("cannot be written: {why}")))?;
+    }
+    println!("{} files written to {} from seed {seed}", files.len(), folder.display());
+    Ok(())
+}
+
 fn listed(kinds: &[String]) -> String {
     if kinds.is_empty() { "none".into() } else { kinds.join(", ") }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn order(newer: bool) -> Value {
@@ -179,8 +236,27 @@ mod tests {
         assert!(check_value("x.json", &root).is_err());
     }
 
+    // T-43
+    #[test]
+    fn what_is_written_is_read_back_and_seeds_tell_apart() {
+        let (first, again, other) = (written(1).unwrap(), written(1).unwrap(), written(2).unwrap());
+        assert_eq!(first, again);
+        for ((kind, content), (_, other)) in first.iter().zip(&other) {
+            assert_ne!(content, other, "{kind}");
+            for content in [content, other] {
+                // As a reader of the file has it, numbers through text.
+                let read = serde_json::from_str(&content.to_string()).unwrap();
+                assert!(
+                    matches!(check_value(kind, &read), Ok(Verdict::Agrees { .. })),
+                    "{:?}",
+                    check_value(kind, &read)
+                );
+            }
+        }
+    }
+
     #[test]
     fn kinds_are_in_order_so_that_a_double_shows() {
-        assert!(KINDS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert!(KINDS.windows(2).all(|pair| pair[0].name < pair[1].name));
     }
 }

@@ -1,6 +1,8 @@
+use serde_json::{Value, json};
 use tidelock::sim::reconcile::{Correction, ReconcileConfig, ReconcileInput, SnapReason, reconcile};
 
 use super::check::{Check, Outcome};
+use super::draws::Draws;
 use super::node::Node;
 
 pub(super) fn check(case: Node<'_>, check: &mut Check) -> Outcome {
@@ -8,24 +10,12 @@ pub(super) fn check(case: Node<'_>, check: &mut Check) -> Outcome {
     let forced = given.find("force_snap").map(Node::text).transpose()?;
     let correction = reconcile(&input(given)?, &config(case.get("config")?)?, |_| forced);
     let expect = case.get("expect")?;
-    let kind = match correction {
-        Correction::None => "none",
-        Correction::Blend { .. } => "blend",
-        Correction::Shift { .. } => "shift",
-        Correction::Snap { .. } => "snap",
-        Correction::Wait { .. } => "wait",
-    };
-    check.same("kind", kind, expect.get("kind")?.text()?)?;
+    check.same("kind", kind(&correction), expect.get("kind")?.text()?)?;
     match correction {
         Correction::None => Ok(()),
         Correction::Blend { drift } | Correction::Shift { drift } => check.vector("drift", drift, expect.get("drift")?),
         Correction::Snap { to, reason } => {
-            let reason = match reason {
-                SnapReason::Game(reason) => reason,
-                SnapReason::Lost => "lost",
-                SnapReason::Far => "far",
-            };
-            check.same("reason", reason, expect.get("reason")?.text()?)?;
+            check.same("reason", word(reason), expect.get("reason")?.text()?)?;
             check.vector("to", to, expect.get("to")?)
         }
         Correction::Wait { speed_scale } => {
@@ -62,4 +52,59 @@ fn input(node: Node<'_>) -> Result<ReconcileInput, String> {
         history_empty: node.get("history_empty")?.boolean()?,
         oldest_unheard_age: node.find("oldest_unheard_age").map(Node::number).transpose()?,
     })
+}
+
+fn kind(correction: &Correction<&str>) -> &'static str {
+    match correction {
+        Correction::None => "none",
+        Correction::Blend { .. } => "blend",
+        Correction::Shift { .. } => "shift",
+        Correction::Snap { .. } => "snap",
+        Correction::Wait { .. } => "wait",
+    }
+}
+
+fn word(reason: SnapReason<&str>) -> &str {
+    match reason {
+        SnapReason::Game(reason) => reason,
+        SnapReason::Lost => "lost",
+        SnapReason::Far => "far",
+    }
+}
+
+pub(super) fn write(draws: &mut Draws) -> Result<Vec<Value>, String> {
+    (0..150).map(|_| write_case(draws)).collect()
+}
+
+fn write_case(draws: &mut Draws) -> Result<Value, String> {
+    let settings = json!({
+        "correct_m": draws.pick(&[1.5, 0.5]), "far_m": draws.pick(&[10.0, 4.0]),
+        "trusted_guessed_ticks": draws.whole(0, 4), "server_guess_window_s": draws.pick(&[0.5, 0.25]),
+        "cap_ease_s": draws.pick(&[0.25, 0.1]), "prediction_cap_s": draws.pick(&[None, None, Some(0.6)]),
+        "planar": draws.strikes(0.4),
+    });
+    let server = draws.vector(20.0);
+    let apart = draws.pick(&[0.0, 0.4, 1.0, 3.0, 9.0]);
+    let recorded = draws.vector(apart);
+    let recorded: [f64; 3] = std::array::from_fn(|axis| server[axis] + recorded[axis]);
+    let age = draws.number(0.0, 1.2);
+    let given = json!({
+        "ack_fresh": draws.strikes(0.8), "ack_unread": draws.strikes(0.8), "guessed_ticks": draws.whole(0, 4),
+        "server": server, "recorded": (!draws.strikes(0.1)).then_some(recorded),
+        "history_empty": draws.strikes(0.1), "oldest_unheard_age": draws.strikes(0.6).then_some(age),
+        "force_snap": draws.strikes(0.1).then_some("door"),
+    });
+    let forced = given["force_snap"].as_str();
+    let correction = reconcile(&input(Node::new(&given))?, &config(Node::new(&settings))?, |_| forced);
+    let mut expect = json!({ "kind": kind(&correction) });
+    match correction {
+        Correction::None => {}
+        Correction::Blend { drift } | Correction::Shift { drift } => expect["drift"] = json!(drift.to_array()),
+        Correction::Snap { to, reason } => {
+            expect["reason"] = json!(word(reason));
+            expect["to"] = json!(to.to_array());
+        }
+        Correction::Wait { speed_scale } => expect["speed_scale"] = json!(speed_scale),
+    }
+    Ok(json!({ "config": settings, "input": given, "expect": expect }))
 }
