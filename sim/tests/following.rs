@@ -6,7 +6,7 @@ mod pair;
 use std::collections::VecDeque;
 
 use glam::Vec3;
-use pair::{Pair, START, add_platform, floor, restless, walking};
+use pair::{Pair, START, add_box, add_platform, floor, restless, walking};
 use tidelock_sim::client::{PredictionClock, PredictionClockConfig};
 use tidelock_sim::collision::CollisionIndex;
 use tidelock_sim::motor::InputFrame;
@@ -146,10 +146,20 @@ fn a_restless_client_under_jitter_is_adopted_to_the_bit() {
     assert_eq!(pair.take_faults(), []);
 }
 
+/// A floor between walls, so that hours of restlessness do not lead off it.
+fn arena() -> CollisionIndex {
+    let mut index = floor();
+    for (id, side) in [(2, Vec3::X), (3, Vec3::NEG_X), (4, Vec3::Z), (5, Vec3::NEG_Z)] {
+        let wall = Vec3::new(62.0, 20.0, 62.0) - side.abs() * 60.0;
+        add_box(&mut index, id, side * 60.0 + Vec3::Y * 20.0, wall);
+    }
+    index
+}
+
 /// Plays honestly over a bad link with a crystal off by 200 ppm either way: not a single correction.
 fn expect_peace(seconds: u32) {
     for (crystal, seed) in [(1.0 + 200e-6, 11), (1.0 - 200e-6, 12)] {
-        let mut pair = Pair::new(floor, STANDING, Sequence(u32::MAX - 1_000));
+        let mut pair = Pair::new(arena, STANDING, Sequence(u32::MAX - 1_000));
         let mut follower = Follower::new(BAD, crystal, seed);
         run(&mut pair, &mut follower, 2.0, |_| InputFrame::default());
         pair.take_faults();
