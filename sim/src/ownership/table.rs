@@ -26,10 +26,10 @@ pub struct AcceptedState {
 }
 
 impl AcceptedState {
-    /// Where the part is at `now`, moved on evenly from its time.
+    /// Where the part is at `now`, moved on evenly from its time, or back when that is still to come.
     #[must_use]
     pub fn by(&self, now: SimTime) -> PartState {
-        let seconds = now.since(self.at).seconds() as f32;
+        let seconds = (now.seconds() - self.at.seconds()) as f32;
         let PartState { position, rotation, velocity, angular } = self.state;
         PartState {
             position: position + velocity * seconds,

@@ -88,6 +88,7 @@ pub struct PartView {
     lead: f64,
     offset: CorrectionOffset,
     turn: Quat,
+    send_interval: f64,
 }
 
 impl Default for PartView {
@@ -111,7 +112,16 @@ impl PartView {
             lead: 0.0,
             offset: CorrectionOffset::default(),
             turn: Quat::IDENTITY,
+            send_interval: 0.0,
         }
+    }
+
+    /// The same, of a part whose motion the server sends every so many seconds.
+    #[must_use]
+    pub fn with_send_interval(mut self, seconds: f64) -> Self {
+        self.track.set_send_interval(seconds);
+        self.send_interval = seconds;
+        self
     }
 
     /// Whether it is simulated here.
@@ -166,7 +176,7 @@ impl PartView {
             (false, true) => {
                 (self.own, self.switched) = (false, true);
                 self.keep();
-                self.track.set_send_interval(0.0);
+                self.track.set_send_interval(self.send_interval);
                 PartRole::Release
             }
             (false, false) => PartRole::Unchanged,
@@ -219,6 +229,10 @@ impl PartView {
             Some(drawn) if self.switched => self.lead = drawn + dt - target,
             Some(_) => {}
         }
+        if self.switched && self.lead.abs() <= config.jump && self.rests_between(target, target + self.lead, config) {
+            // Nothing to be seen by: what comes next is drawn where it belongs from its first frame on.
+            self.lead = 0.0;
+        }
         self.switched = false;
         let step = config.slew * dt.max(0.0);
         self.lead = if self.lead.abs() > config.jump { 0.0 } else { self.lead - self.lead.clamp(-step, step) };
@@ -259,6 +273,13 @@ impl PartView {
     #[must_use]
     pub fn offset(&self) -> f32 {
         self.offset.position.length()
+    }
+
+    /// Whether it looks the same at two instants.
+    fn rests_between(&self, one: f64, other: f64, config: &PartViewConfig) -> bool {
+        let (Some(one), Some(other)) = (self.track.sample(one), self.track.sample(other)) else { return false };
+        let turned = 1.0 - one.rotation.dot(other.rotation).abs();
+        one.position.distance(other.position) <= 0.2 * config.agreement && turned <= 1e-5
     }
 
     fn raw(&self) -> Option<PartPose> {

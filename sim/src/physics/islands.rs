@@ -2,8 +2,10 @@ use glam::Vec3;
 use rapier3d::prelude::{RigidBodyHandle, SphericalJointBuilder};
 
 use super::LooseParts;
+use super::loose::state_of;
 use crate::collision::ColliderId;
 use crate::ownership::Partition;
+use crate::part::PartState;
 
 impl LooseParts {
     /// Joins two loose parts at a point of each, in the parts' own axes, so that they turn about it freely and change hands
@@ -21,24 +23,42 @@ impl LooseParts {
 
     /// Divides the loose parts that are awake, with those that touch or are joined to them, into islands (S-51a).
     pub fn partition(&self, islands: &mut Partition) {
-        let awake = self.awake.iter().map(|(id, _)| *id);
-        islands.reset(awake.chain(self.bonds().flat_map(|(a, b)| [a, b])));
-        for (a, b) in self.bonds() {
+        self.partition_with(islands, &[]);
+    }
+
+    /// The same as if `also`, ascending, were awake too: parts at rest that somebody may touch soon.
+    pub fn partition_with(&self, islands: &mut Partition, also: &[ColliderId]) {
+        let awake = self.awake.iter().map(|(id, _)| *id).chain(also.iter().copied());
+        islands.reset(awake.chain(self.bonds(also).flat_map(|(a, b)| [a, b])));
+        for (a, b) in self.bonds(also) {
             islands.join(a, b);
         }
         islands.finish();
     }
 
-    /// Pairs of loose parts that touch or are joined, one of them awake at least.
-    fn bonds(&self) -> impl Iterator<Item = (ColliderId, ColliderId)> + '_ {
+    /// Loose parts simulated here, awake or not.
+    pub fn simulated(&self) -> impl Iterator<Item = (ColliderId, PartState)> + '_ {
+        self.bodies.iter().filter_map(|(id, handle)| {
+            let body = self.world.bodies.get(*handle)?;
+            body.is_dynamic().then(|| (*id, state_of(body)))
+        })
+    }
+
+    /// Pairs of loose parts that touch or are joined, one of them awake, or in `also`, at least.
+    fn bonds<'a>(&'a self, also: &'a [ColliderId]) -> impl Iterator<Item = (ColliderId, ColliderId)> + 'a {
         let touching = self.world.contact_pairs().filter(|pair| pair.has_any_active_contact());
         let parent = |collider| self.world.colliders.get(collider).and_then(|collider| collider.parent());
         let touching = touching.filter_map(move |pair| Some((parent(pair.collider1)?, parent(pair.collider2)?)));
         let joined = self.world.impulse_joints().map(|(_, joint)| (joint.body1(), joint.body2()));
         touching
             .chain(joined)
-            .filter(|(a, b)| self.is_awake(*a) || self.is_awake(*b))
-            .filter_map(|(a, b)| Some((self.loose(a)?, self.loose(b)?)))
+            .filter(move |(a, b)| self.is_awake(*a) || self.is_awake(*b) || !also.is_empty())
+            .filter_map(|(a, b)| Some(((a, self.loose(a)?), (b, self.loose(b)?))))
+            .filter(move |((a, first), (b, second))| {
+                let named = |id| also.binary_search(id).is_ok();
+                self.is_awake(*a) || self.is_awake(*b) || named(first) || named(second)
+            })
+            .map(|((_, first), (_, second))| (first, second))
     }
 
     fn is_awake(&self, handle: RigidBodyHandle) -> bool {
@@ -58,7 +78,6 @@ impl LooseParts {
 mod tests {
     use super::*;
     use crate::collision::Shape;
-    use crate::part::PartState;
     use crate::physics::{LooseMotion, LoosePartsConfig};
     use crate::time::SimTime;
     use glam::Quat;
@@ -84,5 +103,28 @@ mod tests {
         parts.partition(&mut islands);
         let ids = |island: &[ColliderId]| island.iter().map(|id| id.0).collect::<Vec<_>>();
         assert_eq!(islands.islands().map(ids).collect::<Vec<_>>(), [vec![1, 2], vec![3, 4], vec![5]]);
+    }
+    // S-51a: who stands beside a sleeping stack can be given it whole.
+    #[test]
+    fn sleeping_parts_that_are_named_come_with_what_they_touch() {
+        let mut parts = LooseParts::new(LoosePartsConfig::default());
+        let half = Vec3::new(80.0, 1.0, 80.0);
+        parts.insert_anchored(ColliderId(0), &Shape::Box { half }, Vec3::NEG_Y, Quat::IDENTITY).unwrap();
+        let cube = Shape::Box { half: Vec3::ONE };
+        for (id, x, y) in [(1, 0.0, 1.0), (2, 0.0, 3.0), (3, 30.0, 1.0)] {
+            parts
+                .insert_part(ColliderId(id), &cube, &PartState::resting(Vec3::new(x, y, 0.0), Quat::IDENTITY))
+                .unwrap();
+        }
+        let mut moved = LooseMotion::default();
+        for tick in 1..=600_u64 {
+            parts.step(SimTime(tick * 1_024), &mut moved);
+        }
+        assert_eq!((parts.awake(), parts.simulated().count()), (0, 3));
+        let mut islands = Partition::default();
+        parts.partition(&mut islands);
+        assert_eq!(islands.islands().count(), 0);
+        parts.partition_with(&mut islands, &[ColliderId(2)]);
+        assert_eq!(islands.islands().map(<[ColliderId]>::to_vec).collect::<Vec<_>>(), [[ColliderId(1), ColliderId(2)]]);
     }
 }
