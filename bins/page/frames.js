@@ -27,7 +27,7 @@ export function decode(view) {
   }
   for (let count = u16(); count > 0; count--) {
     const id = u32();
-    frame.parts.set(id, { x: f32(), y: f32(), z: f32(), q: [f32(), f32(), f32(), f32()] });
+    frame.parts.set(id, { x: f32(), y: f32(), z: f32(), q: [f32(), f32(), f32(), f32()], owner: u8() });
   }
   return frame;
 }
@@ -97,7 +97,7 @@ function mixPart(a, b, share) {
   const sign = a.q.reduce((sum, value, index) => sum + value * b.q[index], 0) < 0 ? -1 : 1;
   const q = a.q.map((value, index) => mix(value, sign * b.q[index], share));
   const length = Math.hypot(...q) || 1;
-  return { x: mix(a.x, b.x, share), y: mix(a.y, b.y, share), z: mix(a.z, b.z, share), q: q.map((value) => value / length) };
+  return { x: mix(a.x, b.x, share), y: mix(a.y, b.y, share), z: mix(a.z, b.z, share), q: q.map((value) => value / length), owner: b.owner };
 }
 
 function mix(a, b, share) {

@@ -11,16 +11,18 @@ use tidelock_replication::instance::{
 };
 use tidelock_replication::place::PlaceHash;
 use tidelock_replication::wire::{
-    ClientMessage, MAX_PLACE_BYTES, MAX_REPORT_BYTES, PlaceChunk, PlayerJoined, Record, RecordWriter, Records,
-    RecordsHead, ServerMessage, Welcome, WireError, begin_records, read_report, write_character,
-    write_correction_message, write_player_joined, write_player_left, write_report, write_snapshot_end, write_welcome,
+    ClientMessage, MAX_OWNED_BYTES, MAX_PLACE_BYTES, MAX_REPORT_BYTES, OwnershipWord, PlaceChunk, PlayerJoined, Record,
+    RecordWriter, Records, RecordsHead, ServerMessage, Welcome, WireError, begin_records, read_owned_report,
+    read_report, write_character, write_correction_message, write_owned_report, write_ownership, write_player_joined,
+    write_player_left, write_report, write_snapshot_end, write_welcome,
 };
 use tidelock_sim::collision::{ColliderId, Slide, Turn};
 use tidelock_sim::module::CustomState;
 use tidelock_sim::motor::{CharacterState, ControllerBytes, GroundContact, InputFrame, MotorSnapshot};
+use tidelock_sim::ownership::{OwnedReport, OwnedSnapshot};
 use tidelock_sim::report::{Correction, CorrectionCause, Report};
 use tidelock_sim::simulation::CharacterSim;
-use tidelock_sim::{Sequence, SimSpan, SimTime, Tick};
+use tidelock_sim::{PartState, Sequence, SimSpan, SimTime, Tick};
 
 fn vector() -> impl Strategy<Value = Vec3> {
     (-1e5f32..1e5, -1e5f32..1e5, -1e5f32..1e5).prop_map(|(x, y, z)| Vec3::new(x, y, z))
@@ -191,6 +193,35 @@ prop_compose! {
     }
 }
 
+fn part_state() -> impl Strategy<Value = PartState> {
+    (vector(), rotation(), vector(), vector()).prop_map(|(position, rotation, velocity, angular)| PartState {
+        position,
+        rotation,
+        velocity,
+        angular,
+    })
+}
+
+prop_compose! {
+    fn ownership_word()(
+        generation: u32, part in id(), epoch: u32, owner in proptest::option::of(any::<u64>()), written: bool,
+        known in proptest::option::of((0u64..1 << 60, part_state())),
+    ) -> OwnershipWord {
+        let known = known.map(|(at, state)| (SimTime(at), state));
+        let (generation, owner) = (Generation(generation), owner.map(PlayerId));
+        OwnershipWord { generation, part, epoch, owner, written: written && known.is_some(), known }
+    }
+}
+
+prop_compose! {
+    fn owned_report()(
+        sequence: u32, time in 0u64..1 << 60, parts in vec((id(), any::<u32>(), part_state()), 0..=64),
+    ) -> OwnedReport {
+        let snapshots = parts.into_iter().map(|(id, epoch, state)| OwnedSnapshot { part: ColliderId(id.0), epoch, state });
+        OwnedReport { sequence: Sequence(sequence), time: SimTime(time), snapshots: snapshots.collect() }
+    }
+}
+
 fn server_message() -> impl Strategy<Value = ServerMessage> {
     prop_oneof![
         welcome().prop_map(ServerMessage::Welcome),
@@ -204,6 +235,7 @@ fn server_message() -> impl Strategy<Value = ServerMessage> {
             ServerMessage::PlayerJoined(PlayerJoined { player: PlayerId(player), name, color: Color(color) })
         }),
         any::<u64>().prop_map(|player| ServerMessage::PlayerLeft(PlayerId(player))),
+        ownership_word().prop_map(ServerMessage::Ownership),
     ]
 }
 
@@ -222,6 +254,7 @@ fn write_server(message: &ServerMessage) -> Vec<u8> {
         }
         ServerMessage::PlayerJoined(joined) => write_player_joined(&mut bytes, joined),
         ServerMessage::PlayerLeft(player) => write_player_left(&mut bytes, *player),
+        ServerMessage::Ownership(word) => write_ownership(&mut bytes, word),
     }
     bytes
 }
@@ -308,6 +341,20 @@ proptest! {
         prop_assert!(read_report(&bytes[..cut.index(bytes.len())], &mut read).is_err());
     }
 
+    // S-51
+    #[test]
+    fn owned_reports_come_back_to_the_bit(report in owned_report(), cut in any::<prop::sample::Index>()) {
+        let mut bytes = Vec::new();
+        write_owned_report(&mut bytes, &report);
+        prop_assert!(bytes.len() <= MAX_OWNED_BYTES);
+        let mut read = report.clone();
+        prop_assert_eq!(read_owned_report(&bytes, &mut read), Ok(()));
+        prop_assert_eq!(&read, &report);
+        prop_assert!(read_owned_report(&bytes[..cut.index(bytes.len())], &mut read).is_err());
+        bytes.push(0);
+        prop_assert!(read_owned_report(&bytes, &mut read).is_err());
+    }
+
     #[test]
     fn chunks_come_back(hash: [u8; 32], offset in 0u64..1_000, len in 0u32..1_000, content in vec(any::<u8>(), 0..600)) {
         let chunk = PlaceChunk { hash: PlaceHash(hash), offset, total: 2_000, len, bytes: &content };
@@ -318,13 +365,16 @@ proptest! {
 
     // Bad input: never a panic, never memory without bound.
     #[test]
-    fn garbage_is_refused_or_harmless(bytes in vec(any::<u8>(), 0..400), kind in 1u8..8) {
+    fn garbage_is_refused_or_harmless(bytes in vec(any::<u8>(), 0..400), kind in 1u8..9) {
         let _ = ServerMessage::read(&bytes);
         let _ = ClientMessage::read(&bytes);
         let _ = PlaceChunk::read(&bytes);
         let mut report = Report::default();
         let _ = read_report(&bytes, &mut report);
         prop_assert!(report.frames.len() <= Report::MAX_FRAMES);
+        let mut owned = OwnedReport::default();
+        let _ = read_owned_report(&bytes, &mut owned);
+        prop_assert!(owned.snapshots.len() <= OwnedReport::MAX_SNAPSHOTS);
         let mut bytes = bytes;
         bytes.insert(0, kind);
         let _ = ServerMessage::read(&bytes);
@@ -350,6 +400,45 @@ fn a_report_of_too_many_frames_is_refused() {
     let count = bytes.iter().rposition(|&byte| byte == 96).expect("the count of frames");
     bytes[count] = 97;
     assert_eq!(read_report(&bytes, &mut report), Err(WireError::TooLong));
+}
+
+// S-51: what cannot be is read all the same, for the table to refuse whole; what is too much is not.
+#[test]
+fn owned_reports_carry_impossible_numbers_and_no_65th_part() {
+    let state =
+        PartState { position: Vec3::NAN, ..PartState::resting(Vec3::ZERO, Quat::from_xyzw(0.0, 0.0, 0.0, 0.0)) };
+    let twice = OwnedSnapshot { part: ColliderId(9), epoch: 1, state };
+    let mut bytes = Vec::new();
+    write_owned_report(&mut bytes, &OwnedReport { snapshots: vec![twice; 64], ..OwnedReport::default() });
+    let mut report = OwnedReport::default();
+    assert_eq!(read_owned_report(&bytes, &mut report), Ok(()));
+    assert!(report.snapshots.len() == 64 && report.snapshots[63].state.position.is_nan());
+    bytes[5] = 65;
+    assert_eq!(read_owned_report(&bytes, &mut report), Err(WireError::TooLong));
+    (bytes[5], bytes[6]) = (64, 0);
+    assert_eq!(read_owned_report(&bytes, &mut report), Err(WireError::Id));
+}
+
+// S-51a
+#[test]
+fn a_written_part_without_a_place_is_refused() {
+    // Generation 1, part 9, epoch 1, written and not known.
+    assert_eq!(ServerMessage::read(&[8, 1, 9, 1, 0x02]), Err(WireError::Flags));
+    assert_eq!(ServerMessage::read(&[8, 1, 9, 1, 0x08]), Err(WireError::Flags));
+    let word = OwnershipWord {
+        generation: Generation(1),
+        part: InstanceId(9),
+        epoch: 1,
+        owner: None,
+        written: true,
+        known: Some((
+            SimTime(5),
+            PartState { velocity: Vec3::INFINITY, ..PartState::resting(Vec3::ZERO, Quat::IDENTITY) },
+        )),
+    };
+    let mut bytes = Vec::new();
+    write_ownership(&mut bytes, &word);
+    assert_eq!(ServerMessage::read(&bytes), Err(WireError::Value));
 }
 
 // S-20: three frames of walking straight on.

@@ -42,15 +42,15 @@ mod transport;
 
 pub use client::{
     Client, ClientConfig, ClientError, ClientEvent, ClientState, ClientStats, ControlInput, DrawnCharacter, DrawnPart,
-    KindBytes, PlaceCache, Projection,
+    KindBytes, PartOwner, PlaceCache, Projection,
 };
 pub use clock::SystemClock;
 pub use controller::Controller;
 pub use metrics::{Stage, StageTimes, TimeHistogram};
 pub use protocol::{Protocol, ProtocolBuilder};
 pub use server::{
-    CharacterBody, Commands, ConfigError, MovementSignals, PartVelocity, PlayerCommand, PlayerInfo, Server,
-    ServerConfig, ServerCounters, ServerError, ServerMetrics, SessionTraffic, StepReport, StopFlag, System,
+    CharacterBody, Commands, ConfigError, MovementSignals, PartOwnership, PartVelocity, PlayerCommand, PlayerInfo,
+    Server, ServerConfig, ServerCounters, ServerError, ServerMetrics, SessionTraffic, StepReport, StopFlag, System,
     SystemPoint,
 };
 pub use tidelock_replication::place::Place;

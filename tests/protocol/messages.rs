@@ -8,16 +8,18 @@ use tidelock_replication::instance::{
 };
 use tidelock_replication::place::PlaceHash;
 use tidelock_replication::wire::{
-    ClientMessage, PlaceChunk, PlayerJoined, Record, RecordWriter, Records, RecordsHead, ServerMessage, Welcome,
-    WireError, begin_records, read_report, write_character, write_correction_message, write_player_joined,
-    write_player_left, write_report, write_snapshot_end, write_welcome,
+    ClientMessage, OwnershipWord, PlaceChunk, PlayerJoined, Record, RecordWriter, Records, RecordsHead, ServerMessage,
+    Welcome, WireError, begin_records, read_owned_report, read_report, write_character, write_correction_message,
+    write_owned_report, write_ownership, write_player_joined, write_player_left, write_report, write_snapshot_end,
+    write_welcome,
 };
 use tidelock_sim::collision::{ColliderId, Slide, Turn};
 use tidelock_sim::module::CustomState;
 use tidelock_sim::motor::{CharacterState, ControllerBytes, GroundContact, InputFrame, MotorSnapshot};
+use tidelock_sim::ownership::{OwnedReport, OwnedSnapshot};
 use tidelock_sim::report::{Correction, CorrectionCause, Report, WireFrame};
 use tidelock_sim::simulation::CharacterSim;
-use tidelock_sim::{Sequence, SimSpan, SimTime, Tick};
+use tidelock_sim::{PartState, Sequence, SimSpan, SimTime, Tick};
 
 use crate::document::Document;
 
@@ -29,6 +31,7 @@ enum Sample {
     Record(Record),
     Client(ClientMessage),
     Report(Box<Report>),
+    Owned(OwnedReport),
     /// A chunk's content, plain.
     Chunk(Vec<u8>),
 }
@@ -78,10 +81,36 @@ fn server_samples() -> Vec<(&'static str, Sample)> {
         ("Character", character),
         ("PlayerJoined", ServerMessage::PlayerJoined(joined)),
         ("PlayerLeft", ServerMessage::PlayerLeft(PlayerId(2))),
+        ("Ownership", ServerMessage::Ownership(ownership())),
     ]
     .into_iter()
     .map(|(name, message)| (name, Sample::Server(message)))
     .collect()
+}
+
+fn moving() -> PartState {
+    PartState {
+        position: Vec3::new(4.0, 3.0, -2.0),
+        rotation: Quat::IDENTITY,
+        velocity: Vec3::new(0.0, 0.0, -16.0),
+        angular: Vec3::new(0.5, 0.0, 0.0),
+    }
+}
+
+fn ownership() -> OwnershipWord {
+    OwnershipWord {
+        generation: Generation(1),
+        part: InstanceId(12),
+        epoch: 3,
+        owner: Some(PlayerId(2)),
+        written: false,
+        known: Some((SimTime(614_400), moving())),
+    }
+}
+
+fn owned() -> OwnedReport {
+    let snapshots = vec![OwnedSnapshot { part: ColliderId(12), epoch: 3, state: moving() }];
+    OwnedReport { sequence: Sequence(7), time: SimTime(614_400), snapshots }
 }
 
 fn correction() -> Correction {
@@ -167,6 +196,7 @@ fn client_samples() -> Vec<(&'static str, Sample)> {
         ("Entered", Sample::Client(ClientMessage::Entered { generation: Generation(1) })),
         ("PlaceChunk", Sample::Chunk(b"tidetidetidetidetidetidelocks".to_vec())),
         ("Report", Sample::Report(Box::new(report()))),
+        ("OwnedReport", Sample::Owned(owned())),
     ]
 }
 
@@ -198,6 +228,7 @@ fn encode(sample: &Sample) -> Vec<u8> {
         Sample::Record(record) => write_record(&mut RecordWriter::new(&mut bytes), record),
         Sample::Client(message) => message.write(&mut bytes),
         Sample::Report(report) => write_report(&mut bytes, report),
+        Sample::Owned(report) => write_owned_report(&mut bytes, report),
         Sample::Chunk(plain) => {
             // A sequence of four literals and a match of twenty, then the closing literals.
             let mut packed = vec![0x4f, b't', b'i', b'd', b'e', 4, 0, 1, 0x50];
@@ -224,6 +255,7 @@ fn encode_server(message: &ServerMessage, bytes: &mut Vec<u8>) {
         }
         ServerMessage::PlayerJoined(joined) => write_player_joined(bytes, joined),
         ServerMessage::PlayerLeft(player) => write_player_left(bytes, *player),
+        ServerMessage::Ownership(word) => write_ownership(bytes, word),
     }
 }
 
@@ -258,6 +290,11 @@ fn decode(bytes: &[u8], kind: &Sample) -> Result<Sample, WireError> {
             let mut report = Report::default();
             read_report(bytes, &mut report)?;
             Sample::Report(Box::new(report))
+        }
+        Sample::Owned(_) => {
+            let mut report = OwnedReport::default();
+            read_owned_report(bytes, &mut report)?;
+            Sample::Owned(report)
         }
         Sample::Chunk(_) => {
             let chunk = PlaceChunk::read(bytes)?;

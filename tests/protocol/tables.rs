@@ -7,10 +7,11 @@ use tidelock_replication::motion::{
     MAX_BATCH_BYTES, MAX_ITEM_BYTES, MAX_ITEMS_BYTES, PackedRotation, REFRESH_BROADCASTS,
 };
 use tidelock_replication::wire::{
-    MAX_CHUNK_BYTES, MAX_PLACE_BYTES, MAX_RECORDS, MAX_RECORDS_BYTES, MAX_REPORT_BYTES, WIRE_VERSION,
+    MAX_CHUNK_BYTES, MAX_OWNED_BYTES, MAX_PLACE_BYTES, MAX_RECORDS, MAX_RECORDS_BYTES, MAX_REPORT_BYTES, WIRE_VERSION,
 };
 use tidelock_sim::module::CustomState;
 use tidelock_sim::motor::{CharacterState, ControllerBytes};
+use tidelock_sim::ownership::{OwnedReport, OwnershipLimits};
 use tidelock_sim::report::{CorrectionCause, ReplayLimits, Report, ReportRefusal};
 use tidelock_sim::{SimTime, Tick};
 
@@ -62,6 +63,7 @@ fn limits_are_those_of_the_table() {
     let limits = ReplayLimits::default();
     let units = |seconds: f64| (seconds * SimTime::UNITS_PER_SECOND as f64).round() as u64;
     let session = SessionConfig::default();
+    let owned = OwnershipLimits::default();
     let known = [
         ("payload sent without lanes, bytes", MAX_PAYLOAD_BYTES as u64),
         ("lanes of a connection", MAX_LANES as u64),
@@ -93,6 +95,15 @@ fn limits_are_those_of_the_table() {
         ("start before the last end, units", u64::from(limits.start_overlap.0)),
         ("between two earlier starts, units", u64::from(limits.rewind_interval.0)),
         ("age of a broadcast sample, units", u64::from(limits.max_sample_age.0)),
+        ("parts of an owned report", OwnedReport::MAX_SNAPSHOTS as u64),
+        ("owned report, bytes", MAX_OWNED_BYTES as u64),
+        ("owned reports per second", u64::from(owned.reports_per_second)),
+        ("owned reports at once", u64::from(owned.report_burst)),
+        ("speed of an owned part, studs/s", owned.max_speed as u64),
+        ("spin of an owned part, radians/s", owned.max_spin as u64),
+        ("step of an owned part, studs", owned.max_step as u64),
+        ("between two owners of a part, units", u64::from(owned.cooldown.0)),
+        ("silence before a part is taken back, units", u64::from(owned.silence.0)),
     ];
     let written: Vec<(String, u64)> =
         document.table("Limits").into_iter().map(|row| (row[0].clone(), number(&row[1]))).collect();

@@ -7,6 +7,7 @@ mod instances;
 mod isolation;
 mod join;
 mod movers;
+mod ownership;
 mod remote_motion;
 mod sessions;
 mod static_place;

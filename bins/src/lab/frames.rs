@@ -1,13 +1,13 @@
 //! The binary frames the page draws from, about 60 a second. `bins/page/frames.js` decodes them.
 //!
 //! Little-endian: `u8` kind 1; `f64` time in ms; `u8` which of own, truth and seen follow (bits 0 to 2), each a pose of 4 × `f32` (x, y,
-//! z, yaw); `u16` count of other characters, each `u32` id and a pose; `u16` count of moving parts, each `u32` id, 3 × `f32` position and
-//! 4 × `f32` rotation (x, y, z, w).
+//! z, yaw); `u16` count of other characters, each `u32` id and a pose; `u16` count of moving parts, each `u32` id, 3 × `f32` position,
+//! 4 × `f32` rotation (x, y, z, w) and `u8` who simulates it (0 the server, 1 the visitor, 2 another player).
 
 use std::time::Duration;
 
 use glam::Vec3;
-use tidelock::{DrawnPart, Projection};
+use tidelock::{DrawnPart, PartOwner, Projection};
 
 const KIND: u8 = 1;
 
@@ -68,6 +68,11 @@ fn write_part(out: &mut Vec<u8>, part: &DrawnPart) {
     out.extend_from_slice(&short(part.id.0).to_le_bytes());
     write_floats(out, &part.position.to_array());
     write_floats(out, &part.rotation.to_array());
+    out.push(match part.owner {
+        PartOwner::Server => 0,
+        PartOwner::Own => 1,
+        PartOwner::Other(_) => 2,
+    });
 }
 
 fn write_floats(out: &mut Vec<u8>, floats: &[f32]) {
@@ -101,7 +106,8 @@ mod tests {
     // T-40
     #[test]
     fn a_frame_has_the_length_its_layout_says() {
-        let part = DrawnPart { id: InstanceId(9), position: Vec3::ONE, rotation: Quat::IDENTITY };
+        let owner = PartOwner::Own;
+        let part = DrawnPart { id: InstanceId(9), position: Vec3::ONE, rotation: Quat::IDENTITY, owner };
         let projection = Projection {
             parts: vec![part],
             movers: vec![part, part],
@@ -110,8 +116,8 @@ mod tests {
         };
         let mut out = Vec::new();
         encode(&mut out, Duration::from_millis(1500), &projection, Others::default());
-        assert_eq!(out.len(), 10 + 16 + 2 + 20 + 2 + 3 * 32);
-        assert_eq!((out[0], out[9]), (KIND, 0b001));
+        assert_eq!(out.len(), 10 + 16 + 2 + 20 + 2 + 3 * 33);
+        assert_eq!((out[0], out[9], out.last()), (KIND, 0b001, Some(&1)));
         assert_eq!(out[1..9], 1500f64.to_le_bytes());
         let pose = Pose { position: Vec3::ZERO, yaw: 0.0 };
         encode(&mut out, Duration::ZERO, &Projection::default(), Others { truth: Some(pose), seen: Some(pose) });

@@ -5,7 +5,7 @@ use tidelock_sim::Tick;
 use super::arena::{Cell, MotionArena};
 use super::batch::{BatchSpan, MAX_BATCH_BYTES, MAX_ENVELOPE_BYTES, MAX_ITEMS_BYTES, MotionEnvelope, MotionOutput};
 use super::item::MAX_ITEM_BYTES;
-use crate::ids::SlotSet;
+use crate::ids::{Slot, SlotSet};
 use crate::interest::VisibleSet;
 
 /// Batches whose receipts one player may owe at once; beyond it the oldest counts as lost.
@@ -33,6 +33,8 @@ pub struct MotionSchedule {
     tick: Tick,
     /// Whether the client has the last state of all it saw at the last build.
     settled: bool,
+    /// Subjects whose motion comes from this player.
+    own: SlotSet,
 }
 
 /// 64 subjects, a bit each.
@@ -125,10 +127,24 @@ impl MotionSchedule {
     /// Forgets what was sent, as on entering a place; receipts of earlier batches are ignored from then on.
     pub fn reset(&mut self) {
         self.words.fill(PlayerWord::default());
+        self.own.clear();
         self.pending.clear();
         self.sent.start = self.sent.end;
         self.seen = 0;
         self.settled = false;
+    }
+
+    /// Says whether a subject's motion comes from this player, who then is sent none of it. When that ends the subject goes
+    /// into the next broadcast, moved or not.
+    pub fn set_own(&mut self, slot: Slot, own: bool) {
+        if own {
+            self.own.insert(slot.index());
+        } else if self.own.remove(slot.index())
+            && let Some(held) = self.words.get_mut(slot.index() / 64)
+        {
+            held.urgent |= 1 << (slot.index() % 64);
+            self.settled = false;
+        }
     }
 
     /// Broadcasts built so far.
@@ -183,6 +199,7 @@ impl MotionSchedule {
         let (mut started, mut open) = (0, 0);
         for (word, seen) in visible.set().words() {
             let (Some(subjects), Some(held)) = (words.get(word), self.words.get_mut(word)) else { break };
+            let seen = seen & !self.own.word(word);
             let entered = match entered {
                 Entered::Everything => u64::MAX,
                 Entered::ByLastUpdate => visible.entered_word(word),

@@ -5,6 +5,7 @@ mod chunk;
 mod client;
 mod correction;
 mod error;
+mod owned;
 mod part;
 mod records;
 mod report;
@@ -14,10 +15,11 @@ mod server;
 pub use chunk::{MAX_CHUNK_BYTES, PlaceChunk};
 pub use client::ClientMessage;
 pub use error::WireError;
+pub use owned::{MAX_OWNED_BYTES, MAX_OWNED_PART_BYTES, OwnershipWord, read_owned_report, write_owned_report};
 pub use records::{MAX_RECORDS, MAX_RECORDS_BYTES, RECORDS_BYTES, Record, RecordWriter, Records, RecordsHead};
 pub use report::{MAX_REPORT_BYTES, read_report, write_report};
 pub use server::{
-    PlayerJoined, ServerMessage, Welcome, begin_records, write_character, write_correction_message,
+    PlayerJoined, ServerMessage, Welcome, begin_records, write_character, write_correction_message, write_ownership,
     write_player_joined, write_player_left, write_snapshot_end, write_welcome,
 };
 

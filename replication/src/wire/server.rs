@@ -6,6 +6,7 @@ use tidelock_sim::bytes::{Reader, Writer};
 use tidelock_sim::report::Correction;
 
 use super::correction::{read_correction, write_correction};
+use super::owned::{OwnershipWord, read_word, write_word};
 use super::records::{Records, RecordsHead, read_records, write_head};
 use super::scalar::{read_array, read_finite, read_id, read_tick, varint_u32};
 use super::{MAX_PLACE_BYTES, WireError, check};
@@ -76,6 +77,8 @@ pub enum ServerMessage {
     PlayerJoined(PlayerJoined),
     /// A player has left.
     PlayerLeft(PlayerId),
+    /// Who simulates a loose part from now on.
+    Ownership(OwnershipWord),
 }
 
 const WELCOME: u8 = 1;
@@ -85,6 +88,7 @@ const CORRECTION: u8 = 4;
 const CHARACTER: u8 = 5;
 const PLAYER_JOINED: u8 = 6;
 const PLAYER_LEFT: u8 = 7;
+const OWNERSHIP: u8 = 8;
 
 /// Begins a message of records: what follows are the bytes of a [`super::RecordWriter`].
 pub fn begin_records(bytes: &mut Vec<u8>, head: &RecordsHead) {
@@ -148,6 +152,13 @@ pub fn write_player_left(bytes: &mut Vec<u8>, player: PlayerId) {
     out.varint(player.0);
 }
 
+/// Appends [`ServerMessage::Ownership`].
+pub fn write_ownership(bytes: &mut Vec<u8>, word: &OwnershipWord) {
+    let mut out = Writer::new(bytes);
+    out.u8(OWNERSHIP);
+    write_word(&mut out, word);
+}
+
 impl ServerMessage {
     /// Reads one message whole.
     ///
@@ -173,6 +184,7 @@ impl ServerMessage {
                 color: Color(read_array(&mut reader)?),
             }),
             PLAYER_LEFT => Self::PlayerLeft(PlayerId(reader.varint()?)),
+            OWNERSHIP => Self::Ownership(read_word(&mut reader)?),
             _ => return Err(WireError::Kind),
         };
         reader.finish()?;

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use tidelock_net::{Egress, LaneSet, Span};
+use tidelock_net::{Egress, LaneId, LaneSet, Span};
 use tidelock_replication::wire::{ClientMessage, write_report};
 
 use super::Client;
@@ -48,4 +48,10 @@ pub(super) fn send(client: &mut Client, message: &ClientMessage) {
     message.write(&mut bytes);
     let bytes = Span::from(bytes);
     client.egress.push(Egress::Send { connection, lane: LaneSet::STATE, bytes, receipt: None });
+}
+
+/// Queues a message of a test's own making.
+pub(super) fn forge(client: &mut Client, lane: LaneId, bytes: Vec<u8>) {
+    let Some(connection) = client.connection else { return };
+    client.egress.push(Egress::Send { connection, lane, bytes: Span::from(bytes), receipt: None });
 }

@@ -5,7 +5,8 @@ use tidelock_replication::place::Place;
 use tidelock_replication::wire::{ClientMessage, PlaceChunk, ServerMessage, Welcome, WireError};
 
 use super::download::Download;
-use super::{Client, ClientEvent, ClientState, egress, mirror};
+use super::parts::OwnedParts;
+use super::{Client, ClientEvent, ClientState, egress, mirror, parts};
 
 /// Takes what the network has: the session's course, and what the server says.
 pub(super) fn run(client: &mut Client, network_now: Duration) {
@@ -97,6 +98,7 @@ fn state(client: &mut Client, message: ServerMessage) {
             client.event(ClientEvent::Spawned { character: id });
         }
         ServerMessage::Correction(correction) => client.own.corrections.push(correction),
+        ServerMessage::Ownership(word) => parts::notice(client, word),
         ServerMessage::PlayerJoined(_) | ServerMessage::PlayerLeft(_) => {}
     }
 }
@@ -157,6 +159,7 @@ fn enter(client: &mut Client, scene: std::sync::Arc<crate::scene::Scene>) {
     let (generation, divisor) = (welcome.generation, welcome.divisor);
     client.replica.enter(scene.clone(), divisor);
     client.scene = Some(scene);
+    client.parts = OwnedParts::default();
     client.mirror.enter(generation, &mut client.replica);
     egress::send(client, &ClientMessage::Entered { generation });
 }

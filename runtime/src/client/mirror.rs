@@ -2,7 +2,8 @@ use tidelock_replication::ids::{InstanceId, Slot};
 use tidelock_replication::motion::{MotionBatch, MotionItem};
 use tidelock_replication::wire::WireError;
 use tidelock_sim::Tick;
-use tidelock_sim::tracks::{CharacterPose, CharacterTrack, PartPose, PartTrack};
+use tidelock_sim::ownership::PartView;
+use tidelock_sim::tracks::{CharacterPose, CharacterTrack, PartPose};
 
 use super::Client;
 
@@ -69,8 +70,8 @@ fn take(client: &mut Client, item: &MotionItem, batch: Tick) {
 fn part(client: &mut Client, id: InstanceId, tick: Tick, pose: PartPose) -> Option<bool> {
     let replica = &mut client.replica;
     let entity = replica.touch(id)?;
-    let (slot, track) = replica.world.query_one_mut::<(&Slot, &mut PartTrack)>(entity).ok()?;
-    Some(replica.gate.admit(*slot, tick) && track.push(pose))
+    let (slot, view) = replica.world.query_one_mut::<(&Slot, &mut PartView)>(entity).ok()?;
+    Some(replica.gate.admit(*slot, tick) && view.receive(pose, &replica.views))
 }
 
 /// Adds to a character's track, likewise.

@@ -10,6 +10,7 @@ mod event;
 mod ingress;
 mod mirror;
 mod own;
+mod parts;
 mod path_watch;
 mod place_cache;
 mod predict;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidelock_net::io::OsEntropy;
-use tidelock_net::{ClientShard, ConnectToken, ConnectionId, Egress, Ingress};
+use tidelock_net::{ClientShard, ConnectToken, ConnectionId, Egress, Ingress, LaneId};
 use tidelock_replication::ids::{InstanceId, PlayerId};
 use tidelock_replication::instance::{PartProperties, Pose};
 use tidelock_replication::mirror::Mirror;
@@ -45,11 +46,12 @@ pub use control::ControlInput;
 pub use error::ClientError;
 pub use event::{ClientEvent, ClientState};
 pub use place_cache::PlaceCache;
-pub use projection::{DrawnCharacter, DrawnPart, Projection};
+pub use projection::{DrawnCharacter, DrawnPart, PartOwner, Projection};
 pub use stats::{ClientStats, KindBytes};
 
 use download::Download;
 use own::OwnCharacter;
+use parts::OwnedParts;
 use path_watch::PathWatch;
 use replica::Replica;
 
@@ -75,6 +77,7 @@ pub struct Client {
     timeline: RemoteTimeline,
     path: PathWatch,
     own: OwnCharacter,
+    parts: OwnedParts,
     nearby: Nearby,
     projection: Projection,
     events: VecDeque<ClientEvent>,
@@ -144,6 +147,7 @@ impl Client {
             mirror: Mirror::new(),
             timeline: RemoteTimeline::new(RemoteTimelineConfig::default()),
             path: PathWatch::default(),
+            parts: OwnedParts::default(),
             nearby: Nearby::new(),
             projection: Projection::default(),
             events: VecDeque::new(),
@@ -171,6 +175,7 @@ impl Client {
         ingress::run(self, network_now);
         timeline::run(self);
         predict::run(self, input);
+        parts::run(self);
         present::run(self);
         egress::run(self, network_now);
     }
@@ -252,6 +257,11 @@ impl Client {
             let code = tidelock_net::DisconnectCode::Closed;
             self.egress.push(Egress::Disconnect { connection, code, text: String::new() });
         }
+    }
+
+    /// Sends a message of a test's own making with the next update.
+    pub(crate) fn forge(&mut self, lane: LaneId, bytes: Vec<u8>) {
+        egress::forge(self, lane, bytes);
     }
 
     fn event(&mut self, event: ClientEvent) {

@@ -1,11 +1,12 @@
 use tidelock_replication::ids::InstanceId;
 use tidelock_replication::instance::{CharacterProperties, Pose};
 use tidelock_sim::SimTime;
-use tidelock_sim::tracks::{CharacterTrack, PartTrack};
+use tidelock_sim::ownership::PartView;
+use tidelock_sim::tracks::CharacterTrack;
 
 use super::carried::{Carried, Rides};
 use super::replica::{Born, Replica, SpawnedAt};
-use super::{Client, DrawnCharacter, DrawnPart};
+use super::{Client, DrawnCharacter, DrawnPart, PartOwner};
 
 /// Says what to draw: others at playback time, the own character and movers at prediction time.
 pub(super) fn run(client: &mut Client) {
@@ -23,17 +24,22 @@ pub(super) fn run(client: &mut Client) {
 }
 
 fn others(client: &mut Client) {
-    let Client { replica, timeline, projection, .. } = client;
+    let Client { replica, timeline, projection, parts, dt, .. } = client;
     let Some(playback) = timeline.playback() else { return };
     projection.playback_s = playback;
-    for (id, pose, track, born) in replica.world.query::<(&InstanceId, &Pose, &PartTrack, &Born)>().iter() {
+    let present = parts.drawn_seconds().unwrap_or(playback);
+    let views = replica.views;
+    let mut query = replica.world.query::<(&InstanceId, &Pose, &mut PartView, &Born, &PartOwner)>();
+    for (id, pose, view, born, owner) in query.iter() {
         if born.0 > playback {
             continue;
         }
+        view.advance(*dt, playback, present, &views);
         let (position, rotation) =
-            track.sample(playback).map_or((pose.position, pose.rotation), |sample| (sample.position, sample.rotation));
-        projection.parts.push(DrawnPart { id: *id, position, rotation });
+            view.pose().map_or((pose.position, pose.rotation), |drawn| (drawn.position, drawn.rotation));
+        projection.parts.push(DrawnPart { id: *id, position, rotation, owner: *owner });
     }
+    drop(query);
     characters(client, playback);
 }
 
@@ -80,7 +86,7 @@ fn movers(client: &mut Client) {
     for part in &replica.movers {
         let Some(mover) = part.properties.mover_at(part.pose) else { continue };
         let (position, rotation) = mover.pose(time);
-        projection.movers.push(DrawnPart { id: part.id, position, rotation });
+        projection.movers.push(DrawnPart { id: part.id, position, rotation, owner: PartOwner::Server });
     }
 }
 

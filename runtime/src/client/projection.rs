@@ -37,6 +37,20 @@ pub struct DrawnPart {
     pub position: Vec3,
     /// Orientation.
     pub rotation: Quat,
+    /// Who simulates it.
+    pub owner: PartOwner,
+}
+
+/// Who simulates a loose part, as far as this client was told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PartOwner {
+    /// The server. So are scripted parts.
+    #[default]
+    Server,
+    /// This client: the part answers to its character at once.
+    Own,
+    /// Another player.
+    Other(PlayerId),
 }
 
 /// Where a character is drawn.

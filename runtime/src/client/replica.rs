@@ -11,9 +11,11 @@ use tidelock_replication::motion::MotionGate;
 use tidelock_replication::place::PlacePart;
 use tidelock_sim::Tick;
 use tidelock_sim::collision::{ColliderId, CollisionIndex};
-use tidelock_sim::tracks::{CharacterTrack, PartPose, PartTrack};
+use tidelock_sim::ownership::{PartView, PartViewConfig};
+use tidelock_sim::tracks::{CharacterTrack, PartPose};
 
 use super::carried::Carried;
+use super::projection::PartOwner;
 use crate::scene::{Scene, add_collider};
 
 /// What the client may know of the place: the authored file, and a hecs world of what differs from it or moves.
@@ -34,7 +36,15 @@ pub(crate) struct Replica {
     unwalkable: usize,
     /// Seconds between two broadcasts.
     interval: f64,
+    /// How parts are drawn across changes of owner.
+    pub(crate) views: PartViewConfig,
+    /// Parts that came, went or changed shape since local physics looked.
+    pub(crate) reshaped: Vec<InstanceId>,
 }
+
+/// How much faster or slower a part is drawn while it goes over to its new owner's timeline: with the timeline's own changes
+/// of rate, below a tenth.
+const VIEW_SLEW: f64 = 0.07;
 
 /// Server time from which an instance may be drawn, seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +54,11 @@ impl Replica {
     /// Enters a scene, forgetting the last one.
     pub(crate) fn enter(&mut self, scene: Arc<Scene>, broadcast_divisor: u32) {
         *self = Self {
+            views: PartViewConfig {
+                slew: VIEW_SLEW,
+                gravity: scene.settings.up * -scene.settings.gravity,
+                ..PartViewConfig::default()
+            },
             movers: scene.movers.clone(),
             scene: Some(scene),
             interval: f64::from(broadcast_divisor) / f64::from(Tick::HZ),
@@ -80,10 +95,9 @@ impl Replica {
     }
 
     fn spawn_part(&mut self, id: InstanceId, properties: PartProperties, pose: Pose, born: Born) -> Option<Entity> {
-        let mut track = PartTrack::new();
-        track.set_send_interval(self.interval);
+        let view = PartView::new().with_send_interval(self.interval);
         let (entity, slot) = self.spawn(id)?;
-        self.world.insert(entity, (id, slot, properties, pose, track, born)).ok()?;
+        self.world.insert(entity, (id, slot, properties, pose, view, born, PartOwner::Server)).ok()?;
         Some(entity)
     }
 
@@ -120,6 +134,7 @@ impl MirrorStore for Replica {
 
     fn create_part(&mut self, id: InstanceId, properties: PartProperties, pose: Pose, tick: Tick) {
         self.gone.remove(&id);
+        self.reshaped.push(id);
         self.collide(id, Some((&properties, pose)));
         self.spawn_part(id, properties, pose, Born(tick.seconds()));
     }
@@ -136,25 +151,27 @@ impl MirrorStore for Replica {
 
     fn patch_part(&mut self, id: InstanceId, patch: &PartPatch, tick: Tick) {
         let Some(entity) = self.touch(id) else { return };
-        let query = self.world.query_one_mut::<(&Slot, &mut PartProperties, &mut Pose, &mut PartTrack)>(entity);
-        let Ok((slot, properties, pose, track)) = query else { return };
+        let query = self.world.query_one_mut::<(&Slot, &mut PartProperties, &mut Pose, &mut PartView)>(entity);
+        let Ok((slot, properties, pose, view)) = query else { return };
         let changed = patch.apply(properties, pose);
         let walked_on = [PartProperty::Shape, PartProperty::Size, PartProperty::Anchored, PartProperty::CanCollide];
         let moves = changed.contains(PartProperty::Pose);
         let collides =
             moves || changed.contains(PartProperty::Mover) || walked_on.iter().any(|one| changed.contains(*one));
         // The reliable pose is the last of a movement: it joins the track, so that it is reached when playback gets there.
-        if moves && !track.is_empty() && self.gate.admit(*slot, tick) {
-            track.push(PartPose {
+        if moves && !view.track().is_empty() && self.gate.admit(*slot, tick) {
+            let pose = PartPose {
                 time: tick.seconds(),
                 position: pose.position,
                 rotation: pose.rotation,
                 velocity: glam::Vec3::ZERO,
                 angular: glam::Vec3::ZERO,
-            });
+            };
+            view.receive(pose, &self.views);
         }
         let (properties, pose) = (properties.clone(), *pose);
         if collides {
+            self.reshaped.push(id);
             self.collide(id, Some((&properties, pose)));
         }
     }
@@ -167,6 +184,7 @@ impl MirrorStore for Replica {
     }
 
     fn remove(&mut self, id: InstanceId, _: Departure, _: Tick) {
+        self.reshaped.push(id);
         if let Some(entity) = self.entities.remove(&id) {
             if let Ok(slot) = self.world.query_one_mut::<&Slot>(entity).copied() {
                 self.slots.remove(slot);

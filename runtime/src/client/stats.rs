@@ -29,6 +29,10 @@ pub struct ClientStats {
     pub correction_sizes: [u64; Self::SIZE_BOUNDS.len() + 1],
     /// Reports sent.
     pub reports: u64,
+    /// Reports of owned loose parts sent.
+    pub owned_reports: u64,
+    /// Loose parts this client simulates.
+    pub owned_parts: usize,
     /// Motion items taken, and those dropped as older than what was known.
     pub motion_items: u64,
     /// Motion items dropped as older than what was known.

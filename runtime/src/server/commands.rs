@@ -19,6 +19,7 @@ pub(crate) enum Command {
     SetPart { id: InstanceId, properties: Box<PartProperties> },
     MovePart { id: InstanceId, pose: Pose, linear_velocity: Vec3, angular_velocity: Vec3 },
     SetAudience { id: InstanceId, audience: Audience },
+    SetOwnership { id: InstanceId, policy: PartOwnership },
     Destroy { id: InstanceId },
 }
 
@@ -46,6 +47,18 @@ pub enum PlayerCommand {
         /// Words for the player, cut at 256 bytes.
         text: String,
     },
+}
+
+/// Who may simulate a loose part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PartOwnership {
+    /// The nearest player, with hysteresis.
+    #[default]
+    Nearest,
+    /// The server alone.
+    Server,
+    /// This player, until the game says otherwise or it leaves.
+    Player(PlayerId),
 }
 
 impl Commands {
@@ -81,6 +94,11 @@ impl Commands {
     /// Changes who may know of a part.
     pub fn set_audience(&mut self, id: InstanceId, audience: Audience) {
         self.queue.push(Command::SetAudience { id, audience });
+    }
+
+    /// Says who may simulate a loose part; it changes hands at once.
+    pub fn set_ownership(&mut self, id: InstanceId, policy: PartOwnership) {
+        self.queue.push(Command::SetOwnership { id, policy });
     }
 
     /// Destroys a part; its id never comes back.

@@ -27,6 +27,10 @@ pub struct ServerConfig {
     pub replay_limits: tidelock_sim::report::ReplayLimits,
     /// What characters may do whose reports are judged and not run ([`Controller::Allowances`](crate::Controller)).
     pub allowance_limits: tidelock_sim::allowance::AllowanceLimits,
+    /// How loose parts' owners are elected.
+    pub election: tidelock_sim::ownership::ElectionConfig,
+    /// Leases of loose parts and limits of what their owners report.
+    pub ownership_limits: tidelock_sim::ownership::OwnershipLimits,
 }
 
 impl ServerConfig {
@@ -45,6 +49,8 @@ impl ServerConfig {
             token_lifetime_s: 0,
             replay_limits: tidelock_sim::report::ReplayLimits::default(),
             allowance_limits: tidelock_sim::allowance::AllowanceLimits::default(),
+            election: tidelock_sim::ownership::ElectionConfig::default(),
+            ownership_limits: tidelock_sim::ownership::OwnershipLimits::default(),
         }
     }
 

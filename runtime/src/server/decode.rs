@@ -1,6 +1,6 @@
 use rayon::prelude::*;
 use tidelock_net::{LaneId, LaneSet};
-use tidelock_replication::wire::{ClientMessage, WireError, read_report};
+use tidelock_replication::wire::{ClientMessage, WireError, read_owned_report, read_report};
 
 use super::Server;
 use super::session::{Inbox, SessionStage};
@@ -15,6 +15,7 @@ pub(super) fn run(server: &mut Server) {
             for session in job.iter_mut().flatten() {
                 session.inbox.control.clear();
                 session.inbox.report_count = 0;
+                session.inbox.owned_count = 0;
                 if session.stage == SessionStage::Leaving {
                     session.inbox.messages.clear();
                 }
@@ -41,6 +42,13 @@ fn message(inbox: &mut Inbox, lane: LaneId, reports: LaneId, bytes: &[u8]) -> Re
             let read = read_report(bytes, inbox.next_report());
             if read.is_err() {
                 inbox.report_count -= 1;
+            }
+            read?;
+        }
+        LaneSet::MOTION => {
+            let read = read_owned_report(bytes, inbox.next_owned());
+            if read.is_err() {
+                inbox.owned_count -= 1;
             }
             read?;
         }

@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
 use tidelock_net::DisconnectCode;
-use tidelock_replication::ids::Generation;
+use tidelock_replication::ids::{Generation, PlayerId};
 use tidelock_replication::instance::Color;
 use tidelock_replication::place::PlaceHash;
 use tidelock_replication::wire::{ClientMessage, Welcome, write_player_left, write_welcome};
 
 use super::place_transfer::PlaceTransfer;
-use super::session::SessionStage;
+use super::session::{CharacterHandle, SessionStage};
 use super::{Server, SystemPoint, players};
 
 /// Messages that cannot be read before a session ends.
@@ -25,7 +25,9 @@ pub(super) fn run(server: &mut Server) {
         }
         let (connection, faults) = (session.connection, session.inbox.faults);
         if faults > MAX_FAULTS {
+            let (player, character) = (session.player, session.character());
             session.stage = SessionStage::Leaving;
+            depart(server, player, character);
             server.metrics.counters.message_faults += u64::from(faults);
             server.outbox.disconnect(connection, DisconnectCode::Faults, "too many messages that cannot be read");
             continue;
@@ -60,15 +62,20 @@ fn leave(server: &mut Server) {
     for slot in left.drain(..) {
         let Some(session) = server.sessions.remove(slot) else { continue };
         server.metrics.counters.message_faults += u64::from(session.inbox.faults);
-        if let Some(character) = session.character() {
-            server.place.destroy(character.id);
-            let bytes = server.outbox.write(|bytes| write_player_left(bytes, session.player));
-            for (_, other) in server.sessions.iter().filter(|(_, other)| other.character().is_some()) {
-                server.outbox.send(other.connection, bytes.clone());
-            }
-        }
+        depart(server, session.player, session.character());
     }
     server.left = left;
+}
+
+/// Takes a player's character and parts from it, and tells everyone.
+fn depart(server: &mut Server, player: PlayerId, character: Option<CharacterHandle>) {
+    let Some(character) = character else { return };
+    server.place.destroy(character.id);
+    server.place.owners.leave(player, server.tick);
+    let bytes = server.outbox.write(|bytes| write_player_left(bytes, player));
+    for (_, other) in server.sessions.iter().filter(|(_, other)| other.character().is_some()) {
+        server.outbox.send(other.connection, bytes.clone());
+    }
 }
 
 fn answer(server: &mut Server, slot: usize, message: ClientMessage) {

@@ -3,6 +3,7 @@ use std::time::Duration;
 use tidelock_net::{DisconnectCode, DisconnectReason};
 use tidelock_sim::Tick;
 use tidelock_sim::allowance::AllowanceCounters;
+use tidelock_sim::ownership::OwnedCounters;
 use tidelock_sim::report::ReportCounters;
 
 use crate::metrics::{Stage, StageTimes, TimeHistogram};
@@ -29,6 +30,10 @@ pub struct ServerMetrics {
     pub reports: ReportCounters,
     /// How reports fared that are judged and not run.
     pub allowances: AllowanceCounters,
+    /// How reports of owned loose parts fared.
+    pub owned: OwnedCounters,
+    /// Changes of owners of loose parts.
+    pub handovers: u64,
     /// Everything else that is decided silently.
     pub counters: ServerCounters,
 }

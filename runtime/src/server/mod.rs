@@ -14,6 +14,7 @@ mod interest;
 mod metrics;
 mod movement;
 mod outbox;
+mod ownership;
 mod physics;
 mod place_transfer;
 mod place_world;
@@ -32,7 +33,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidelock_net::{Ingress, ServerShard};
-use tidelock_replication::ids::InstanceId;
+use tidelock_replication::ids::{InstanceId, PlayerId};
 use tidelock_replication::instance::Pose;
 use tidelock_replication::place::Place;
 use tidelock_replication::publish::PublishOutput;
@@ -46,7 +47,7 @@ use crate::transport::Transport;
 
 pub use allowances::MovementSignals;
 pub use body::CharacterBody;
-pub use commands::{Commands, PlayerCommand};
+pub use commands::{Commands, PartOwnership, PlayerCommand};
 pub use config::{ConfigError, ServerConfig};
 pub use error::ServerError;
 pub use metrics::{ServerCounters, ServerMetrics};
@@ -144,7 +145,7 @@ impl Server {
     ) -> Result<Self, ServerError> {
         let commands = Commands { queue: Vec::new(), next_id: place.authored() };
         Ok(Self {
-            place: PlaceWorld::new(place, config.broadcast_divisor)?,
+            place: PlaceWorld::new(place, &config)?,
             workers: Workers::new(config.worker_threads)?,
             config,
             protocol,
@@ -262,6 +263,12 @@ impl Server {
     /// Loose parts: which, where, and whether anything has moved it since it was authored or created.
     pub fn loose_parts(&self) -> impl Iterator<Item = (InstanceId, Pose, bool)> {
         self.place.loose_parts().into_iter()
+    }
+
+    /// Who simulates a loose part: a player, or `None` for the server.
+    #[must_use]
+    pub fn owner(&self, part: InstanceId) -> Option<PlayerId> {
+        self.place.owners.owner(part)
     }
 
     /// A digest of every character and part, bit for bit: equal runs, equal digests, whatever the number of threads.

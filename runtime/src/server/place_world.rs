@@ -14,8 +14,9 @@ use tidelock_sim::physics::{LooseMotion, LooseParts, LoosePartsConfig, PartState
 use tidelock_sim::report::CharacterTruth;
 use tidelock_sim::{SimTime, Tick, collision::ColliderId};
 
-use super::ServerError;
 use super::body::CharacterBody;
+use super::ownership::Owners;
+use super::{ServerConfig, ServerError};
 use crate::scene::{Scene, add_collider};
 use crate::testing::Digest;
 
@@ -36,6 +37,8 @@ pub(crate) struct PlaceWorld {
     pub(super) publisher: InstancePublisher,
     pub(super) loose: LooseParts,
     pub(super) loose_motion: LooseMotion,
+    /// Who simulates each loose part.
+    pub(super) owners: Owners,
     /// Parts that physics or a script moved in this tick.
     pub(super) moved_parts: Vec<Entity>,
     spawns: Vec<Spawn>,
@@ -58,7 +61,7 @@ pub(crate) struct Pusher(pub(crate) PushingBody);
 
 impl PlaceWorld {
     /// Opens a place for players.
-    pub(crate) fn new(place: Place, divisor: u32) -> Result<Self, ServerError> {
+    pub(crate) fn new(place: Place, server: &ServerConfig) -> Result<Self, ServerError> {
         let spawns: Vec<_> = place.spawns().collect();
         if spawns.is_empty() {
             return Err(ServerError::NoSpawns(place.name().to_owned()));
@@ -74,10 +77,11 @@ impl PlaceWorld {
             entities: HashMap::new(),
             slots: SlotMap::new(),
             destroyed: HashSet::new(),
-            motion: MotionArena::new(divisor),
+            motion: MotionArena::new(server.broadcast_divisor),
             publisher: InstancePublisher::new(place.clone(), Generation(1)),
             loose: LooseParts::new(config),
             loose_motion: LooseMotion::default(),
+            owners: Owners::new(server),
             moved_parts: Vec::new(),
             spawns,
             next_spawn: 0,
@@ -103,7 +107,12 @@ impl PlaceWorld {
         let added = if !properties.can_collide {
             return;
         } else if !properties.anchored {
-            self.loose.insert_part(collider, &shape, &PartState::resting(pose.position, pose.rotation))
+            let state = PartState::resting(pose.position, pose.rotation);
+            let added = self.loose.insert_part(collider, &shape, &state);
+            if added.is_ok() {
+                self.owners.add(id, state);
+            }
+            added
         } else if let Some(mover) = properties.mover_at(pose) {
             self.loose.insert_mover(collider, &shape, mover, SimTime(0))
         } else {
@@ -175,6 +184,9 @@ impl PlaceWorld {
             self.scene.colliders.remove(ColliderId(id.0));
             self.scene.refused += usize::from(add_collider(&mut self.scene.colliders, id, &properties, pose).is_err());
             self.loose.remove(ColliderId(id.0));
+            if properties.anchored || !properties.can_collide {
+                self.owners.remove(id, slot);
+            }
             self.add_to_physics(id, &properties, pose);
         }
         if let Ok(held) = self.world.query_one_mut::<&mut PartProperties>(entity) {
@@ -196,6 +208,7 @@ impl PlaceWorld {
         let PartVelocity { linear, angular } = velocity;
         let state = PartState { position: pose.position, rotation: pose.rotation, velocity: linear, angular };
         self.loose.place(ColliderId(id.0), &state);
+        self.owners.write(id, state, tick);
         if anchored {
             self.scene.colliders.move_to(ColliderId(id.0), pose.position, pose.rotation);
             self.publisher.move_anchored(Placed { slot, id }, pose, tick);
@@ -205,12 +218,13 @@ impl PlaceWorld {
     }
 
     /// Changes who may know of a part.
-    pub(super) fn set_audience(&mut self, id: InstanceId, audience: Audience) -> bool {
+    pub(super) fn set_audience(&mut self, id: InstanceId, audience: Audience, tick: Tick) -> bool {
         let Some(entity) = self.touch_part(id) else { return false };
         let Ok((slot, held)) = self.world.query_one_mut::<(&Slot, &mut Audience)>(entity) else { return false };
         *held = audience;
         let slot = *slot;
         self.grid.set_audience(slot, audience);
+        self.owners.set_hidden(id, audience != Audience::Shared, tick);
         self.publisher.set_audience(Placed { slot, id }, audience);
         true
     }
@@ -223,6 +237,7 @@ impl PlaceWorld {
             self.loose.remove_character(pusher.0);
         }
         self.publisher.destroy(Placed { slot, id });
+        self.owners.remove(id, slot);
         self.grid.remove(slot);
         self.motion.remove(slot);
         self.loose.remove(ColliderId(id.0));

@@ -95,6 +95,7 @@ pub(super) fn spawn(server: &mut Server, slot: usize) {
     }
     session.stage = SessionStage::Playing(CharacterHandle { entity, id, slot: place_slot });
     session.entering = true;
+    server.place.owners.join(session.player);
     truth::insert(server, entity, spawn.position, spawn.yaw);
     server.metrics.counters.joins += 1;
 }
@@ -122,7 +123,8 @@ fn apply(server: &mut Server, command: Command) -> bool {
             let velocity = PartVelocity { linear: linear_velocity, angular: angular_velocity };
             server.place.move_part(id, pose, velocity, tick)
         }
-        Command::SetAudience { id, audience } => server.place.set_audience(id, audience),
+        Command::SetAudience { id, audience } => server.place.set_audience(id, audience, tick),
+        Command::SetOwnership { id, policy } => server.place.owners.set_policy(id, policy, tick),
         Command::Destroy { id } => server.place.destroy(id),
     }
 }

@@ -8,6 +8,8 @@ use tidelock_replication::instance::Color;
 use tidelock_replication::interest::VisibleSet;
 use tidelock_replication::motion::{Delivery, MotionOutput, MotionSchedule};
 use tidelock_replication::wire::ClientMessage;
+use tidelock_sim::SimTime;
+use tidelock_sim::ownership::OwnedReport;
 use tidelock_sim::report::Report;
 
 use super::place_transfer::PlaceTransfer;
@@ -39,6 +41,8 @@ pub(crate) struct Session {
     pub(crate) place_requests: u32,
     pub(crate) feedback: Option<Feedback>,
     pub(crate) traffic: SessionTraffic,
+    /// When it last sent a report of owned parts, if ever.
+    pub(crate) simulates: Option<SimTime>,
 }
 
 /// How far a session has come.
@@ -72,6 +76,9 @@ pub(crate) struct Inbox {
     /// Decoded reports; the first `report_count` are this tick's, the rest wait to be reused.
     pub(crate) reports: Vec<Report>,
     pub(crate) report_count: usize,
+    /// Decoded reports of owned parts; the first `owned_count` are this tick's.
+    pub(crate) owned: Vec<OwnedReport>,
+    pub(crate) owned_count: usize,
     /// Fates of motion batches.
     pub(crate) receipts: Vec<(u64, Delivery)>,
     /// Messages that could not be read, ever.
@@ -91,6 +98,15 @@ impl Inbox {
         }
         self.report_count += 1;
         &mut self.reports[self.report_count - 1]
+    }
+
+    /// A report of owned parts to decode into.
+    pub(crate) fn next_owned(&mut self) -> &mut OwnedReport {
+        if self.owned_count == self.owned.len() {
+            self.owned.push(OwnedReport::default());
+        }
+        self.owned_count += 1;
+        &mut self.owned[self.owned_count - 1]
     }
 }
 
@@ -125,6 +141,7 @@ impl Session {
             place_requests: 0,
             feedback: None,
             traffic: SessionTraffic::default(),
+            simulates: None,
         }
     }
 

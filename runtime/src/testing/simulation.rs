@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tidelock_net::emulator::LinkConfig;
 use tidelock_net::entropy::SeedEntropy;
-use tidelock_net::{ConnectToken, TokenRequest};
+use tidelock_net::{ConnectToken, LaneId, TokenRequest};
 use tidelock_replication::place::Place;
 
 use super::VirtualNetwork;
@@ -214,6 +214,15 @@ impl Simulation {
     /// Takes a client away without a word, as when its process is killed.
     pub fn kill_client(&mut self, key: ClientKey) {
         self.clients[key.0].client = None;
+    }
+
+    /// Sends a message of the caller's own making from a client that has not been killed, as a hostile one would.
+    ///
+    /// # Panics
+    ///
+    /// When it was killed.
+    pub fn forge(&mut self, key: ClientKey, lane: LaneId, bytes: Vec<u8>) {
+        self.client_mut(key).forge(lane, bytes);
     }
 
     /// Lets a client draw no frame for a stretch of time, as when its machine is busy.
