@@ -78,6 +78,7 @@ function draw(now) {
   drawn = now;
   if (frame && now - gapsAt > GAPS_EVERY_MS) {
     panel.gaps(frame);
+    panel.owners(frame.parts);
     gapsAt = now;
   }
   requestAnimationFrame(draw);

@@ -3,10 +3,12 @@
 const LIGHT = {
   ground: "#cfdcdc", grid: "#0b30380f", shadow: "#12303a2e", edge: "#0c252c2b", high: [255, 255, 255], low: [70, 96, 108],
   lift: 0.26, sink: 0.34, gain: 1, name: "#16242b", halo: "#ffffffc0", ink: "#ffffff", own: "#0e7c8b", truth: "#d97706", seen: "#7c4dd6",
+  ownedByOther: "#c2417c",
 };
 const DARK = {
   ground: "#0a1317", grid: "#d8f1f60c", shadow: "#00000066", edge: "#00000055", high: [190, 222, 230], low: [6, 14, 18],
   lift: 0.2, sink: 0.45, gain: 0.62, name: "#e4eef1", halo: "#0a1317c0", ink: "#0a1317", own: "#46c4d3", truth: "#ffab40", seen: "#b692ff",
+  ownedByOther: "#ff8ab8",
 };
 
 export function palette(dark) {

@@ -14,7 +14,7 @@ export class Panel {
     for (const button of document.querySelectorAll("[data-link]")) {
       button.addEventListener("click", () => this.setLink(button.dataset.link.split(",").map(Number)));
     }
-    for (const name of ["own", "truth", "seen", "names"]) {
+    for (const name of ["own", "truth", "seen", "owners", "names"]) {
       const box = find(`show-${name}`);
       box.addEventListener("change", () => shown(name, box.checked));
     }
@@ -85,6 +85,15 @@ export class Panel {
     item.append(time, what, size);
     list.prepend(item);
     while (list.children.length > EVENTS_KEPT) list.lastElementChild.remove();
+  }
+
+  /** How many loose parts are simulated here, and how many by others. */
+  owners(parts) {
+    const count = (owner) => [...parts.values()].filter((part) => part.owner === owner).length;
+    const [own, others] = [count(1), count(2)];
+    find("owned-count").textContent = own;
+    find("others-count").textContent = others;
+    document.body.dataset.owned = own;
   }
 
   /** How far the three views of the own character are apart. */

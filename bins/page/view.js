@@ -18,7 +18,7 @@ export class View {
     this.parts = [];
     this.moving = new Map();
     this.names = new Map();
-    this.shown = { own: true, truth: true, seen: true, names: false };
+    this.shown = { own: true, truth: true, seen: true, owners: true, names: false };
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.dark = false;
     this.found = false;
@@ -69,6 +69,7 @@ export class View {
       const entry = this.moving.get(id);
       if (!entry) continue;
       entry.shape = shapeOf(entry.part, [pose.x, pose.y, pose.z], pose.q);
+      entry.owner = pose.owner;
       this.paintPart(entry);
     }
   }
@@ -157,7 +158,19 @@ export class View {
     context.lineWidth = Math.max(this.pixel, 0.06);
     context.strokeStyle = this.colors.edge;
     context.stroke(entry.outline);
+    this.drawOwner(entry);
     context.globalAlpha = 1;
+  }
+
+  /** Whoever simulates a loose part draws its outline; the server's have none. */
+  drawOwner({ owner, outline }) {
+    if (!owner || !this.shown.owners) return;
+    const { context, colors } = this;
+    context.setLineDash(owner === 1 ? [] : [0.55, 0.4]);
+    context.lineWidth = Math.max(2.5 * this.pixel, 0.22);
+    context.strokeStyle = owner === 1 ? colors.own : colors.ownedByOther;
+    context.stroke(outline);
+    context.setLineDash([]);
   }
 
   drawBody(pose, fill) {

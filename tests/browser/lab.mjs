@@ -118,6 +118,22 @@ async function drawingMoves(page) {
   assert(!first.equals(await shoot()), "the drawing moves");
 }
 
+/** Walks into loose parts until the visitor owns one. Whoever comes near one is given it, so the nearest is walked to. */
+async function ownsWhatItPushes(page, player, place) {
+  const loose = place.parts.filter((part) => part.loose);
+  assert(loose.length > 0, "the place has loose parts");
+  const owned = async () => Number(await page.evaluate(() => document.body.dataset.owned)) > 0;
+  for (let step = 0; step < 80 && !(await owned()); step++) {
+    const { position } = await serverPlayer(player);
+    const nearest = loose.reduce((best, part) => (distance(part.pos, position) < distance(best.pos, position) ? part : best));
+    const to = [nearest.pos[0] - position[0], nearest.pos[2] - position[2]];
+    const along = WAYS.map((way) => ({ way, share: way.to[0] * to[0] + way.to[1] * to[1] })).sort((a, b) => b.share - a.share);
+    // Not always the straightest, or a wall could hold it up.
+    await hold(page, along[step % 4 === 3 ? 1 + (step % 3) : 0].way.keys, 400);
+  }
+  assert(await owned(), "a visitor who walks up to a loose part comes to own it");
+}
+
 /** Sets the sliders to a bad link, walks, and takes the picture the README shows. */
 async function badLink(page, player, screenshot) {
   await page.getByRole("button", { name: "Rough" }).click();
@@ -176,6 +192,7 @@ async function run() {
     await wait(1000);
     await walk(page, player, place);
     await drawingMoves(page);
+    await ownsWhatItPushes(page, player, place);
     await wait(Number(process.env.LINGER_S ?? 0) * 1000);
     await badLink(page, player, process.env.SCREENSHOT);
     await reconnects(browser);

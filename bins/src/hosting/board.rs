@@ -3,6 +3,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 use tidelock::Stage;
+use tidelock::sim::ownership::{OwnedVerdict, SnapshotRefusal};
 use tidelock::sim::report::{CorrectionCause, ReportRefusal};
 use tidelock::{PlayerInfo, ServerMetrics};
 
@@ -39,6 +40,11 @@ struct Counters {
     inexact: u64,
     corrections: BTreeMap<&'static str, u64>,
     refusals: BTreeMap<&'static str, u64>,
+    /// Changes of owners of loose parts, and what owners reported.
+    handovers: u64,
+    owned_accepted: u64,
+    owned_reports: BTreeMap<&'static str, u64>,
+    owned_refusals: BTreeMap<&'static str, u64>,
     /// Motion items and bytes sent to all players together.
     motion_items: u64,
     motion_bytes: u64,
@@ -50,9 +56,16 @@ struct Counters {
     network_errors: u64,
 }
 
+const VERDICTS: [(&str, OwnedVerdict); 4] = [
+    ("processed", OwnedVerdict::Processed),
+    ("stale", OwnedVerdict::Stale),
+    ("malformed", OwnedVerdict::Malformed),
+    ("rate", OwnedVerdict::Rate),
+];
+
 impl Counters {
     fn of(metrics: &ServerMetrics) -> Self {
-        let ServerMetrics { reports, counters, .. } = metrics;
+        let ServerMetrics { reports, counters, owned, .. } = metrics;
         Self {
             tick: metrics.tick.0,
             ticks_skipped: counters.ticks_skipped,
@@ -71,6 +84,13 @@ impl Counters {
                 .map(|cause| (cause.name(), reports.corrected(cause)))
                 .collect(),
             refusals: ReportRefusal::ALL.into_iter().map(|reason| (reason.name(), reports.refused(reason))).collect(),
+            handovers: metrics.handovers,
+            owned_accepted: owned.accepted,
+            owned_reports: VERDICTS.into_iter().map(|(name, verdict)| (name, owned.reports(verdict))).collect(),
+            owned_refusals: SnapshotRefusal::ALL
+                .into_iter()
+                .map(|reason| (reason.name(), owned.refused(reason)))
+                .collect(),
             motion_items: counters.motion_items,
             motion_bytes: counters.motion_bytes,
             record_bytes: counters.record_bytes,

@@ -26,6 +26,8 @@ struct PartMessage {
     opacity: f32,
     /// Whether frames say where it is.
     moving: bool,
+    /// Whether it falls and can be pushed.
+    loose: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     points: Vec<[f32; 3]>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -61,6 +63,7 @@ impl PartMessage {
             rot: pose.rotation.to_array(),
             color: properties.color.0,
             opacity: 1.0 - properties.transparency,
+            loose: !properties.anchored,
             moving: properties.mover.is_some() || !properties.anchored,
             points: points.iter().map(Vec3::to_array).collect(),
             triangles: triangles.to_vec(),
