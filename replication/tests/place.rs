@@ -235,3 +235,19 @@ proptest! {
         let _ = Place::compile(&format!("name = \"A\"\n[[part]]\n{text}"));
     }
 }
+
+// S-12
+#[test]
+fn water_needs_an_inside_and_stays_where_it_is() {
+    let place = |extra: &str| {
+        Place::compile(&format!(
+            "name = \"w\"\n[[spawn]]\nposition = [0, 3, 0]\n[[part]]\nsize = [4, 4, 4]\nposition = [0, 0, 0]\nwater = true\n{extra}"
+        ))
+    };
+    let water = place("").expect("a sound place").parts().next().expect("one part");
+    assert!(water.properties.water);
+    for refused in ["anchored = false", "mover.turn = { period = 4.0 }"] {
+        let error = place(refused).expect_err("it cannot be").to_string();
+        assert!(error.contains("water") && error.contains("line 4"), "{error}");
+    }
+}

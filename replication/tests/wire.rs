@@ -73,11 +73,11 @@ fn mover() -> impl Strategy<Value = Option<PartMover>> {
 prop_compose! {
     fn properties()(
         name in name(), shape in shape(), size in vector(), color: [u8; 3], transparency in 0f32..=1.0,
-        (anchored, can_collide) in any::<(bool, bool)>(), mover in mover(), tags in vec(name(), 0..4),
+        (anchored, can_collide, water) in any::<(bool, bool, bool)>(), mover in mover(), tags in vec(name(), 0..4),
     ) -> PartProperties {
         let size = size.abs() + 0.1;
         PartProperties {
-            name, shape, size, color: Color(color), transparency, anchored, can_collide, mover, tags: tags.into(),
+            name, shape, size, color: Color(color), transparency, anchored, can_collide, water, mover, tags: tags.into(),
         }
     }
 }

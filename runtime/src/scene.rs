@@ -34,7 +34,7 @@ impl Scene {
     }
 }
 
-/// Adds a part to what characters walk on, if it belongs there: anchored and solid. Loose parts are pushed and hold nobody up.
+/// Adds a part to what characters walk on, if it belongs there: anchored and solid, or a volume of water. Loose parts are pushed and hold nobody up.
 ///
 /// # Errors
 ///
@@ -45,17 +45,19 @@ pub(crate) fn add_collider(
     properties: &PartProperties,
     pose: Pose,
 ) -> Result<(), ColliderError> {
-    if !properties.anchored || !properties.can_collide {
+    let collider = ColliderId(id.0);
+    if properties.water && properties.anchored && properties.mover.is_none() {
+        return index.insert_water(resting(collider, properties, pose));
+    }
+    if properties.water || !properties.anchored || !properties.can_collide {
         return Ok(());
     }
-    let collider = ColliderId(id.0);
     match properties.mover_at(pose) {
         Some(mover) => index.insert_mover(collider, properties.collider_shape(), mover),
-        None => index.insert(Collider {
-            id: collider,
-            shape: properties.collider_shape(),
-            position: pose.position,
-            rotation: pose.rotation,
-        }),
+        None => index.insert(resting(collider, properties, pose)),
     }
+}
+
+fn resting(id: ColliderId, properties: &PartProperties, pose: Pose) -> Collider {
+    Collider { id, shape: properties.collider_shape(), position: pose.position, rotation: pose.rotation }
 }

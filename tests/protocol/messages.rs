@@ -156,6 +156,7 @@ fn record_samples() -> Vec<(&'static str, Sample)> {
         transparency: 0.0,
         anchored: true,
         can_collide: true,
+        water: false,
         mover: Some(PartMover { slide: Some(slide), turn: Some(turn) }),
         tags: Arc::new([Arc::from("lift")]),
     };

@@ -90,6 +90,7 @@ fn place_files_have_the_layout_of_the_tables() {
         assert_eq!(archive.f32s(root("gravity")), [settings.gravity, settings.terminal_speed, settings.jump_speed]);
         assert_eq!(archive.0[root("air jumps")], settings.air_jumps);
         assert_eq!(archive.f32s(root("turn speed")), [settings.turn_speed]);
+        assert_eq!(archive.f32s(root("swim speed")), [settings.swim_speed, settings.flight_speed]);
         assert_eq!(archive.0[root("streaming")] == 1, place.interest().streaming);
         assert_eq!(archive.f32s(root("target radius")), [place.interest().target_radius]);
         let (start, count) = archive.list(root("parts"));
@@ -112,6 +113,7 @@ fn compare(archive: &Archive<'_>, at: impl Fn(&str) -> usize, part: &PlacePart) 
     assert_eq!(archive.f32s(at("transparency")), [properties.transparency]);
     assert_eq!(archive.0[at("anchored")] == 1, properties.anchored);
     assert_eq!(archive.0[at("can collide")] == 1, properties.can_collide);
+    assert_eq!(archive.0[at("water")] == 1, properties.water);
     let PartMover { slide, turn } = properties.mover.unwrap_or_default();
     let slide = slide.map(|slide| (slide.offset.to_array(), slide.period.0, slide.phase.0));
     let turn = turn.map(|turn| (turn.axis.to_array(), turn.period.0, turn.phase.0));

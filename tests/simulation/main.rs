@@ -11,6 +11,7 @@ mod ownership;
 mod remote_motion;
 mod sessions;
 mod static_place;
+mod water;
 
 use std::sync::Arc;
 use std::time::Duration;

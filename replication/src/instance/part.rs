@@ -80,6 +80,9 @@ pub struct PartProperties {
     pub anchored: bool,
     /// Whether characters and parts collide with it.
     pub can_collide: bool,
+    /// Whether it is a volume of water instead of a solid: characters inside swim. Anchored parts without mover and with an
+    /// inside only; `can_collide` then means nothing.
+    pub water: bool,
     /// Scripted motion; anchored parts only.
     pub mover: Option<PartMover>,
     /// Words games find it by, ascending, at most [`MAX_TAGS`].
@@ -105,6 +108,7 @@ impl Default for PartProperties {
             transparency: 0.0,
             anchored: true,
             can_collide: true,
+            water: false,
             mover: None,
             tags: Arc::new([]),
         }
@@ -149,6 +153,7 @@ impl PartProperties {
             (PartProperty::CanCollide, self.can_collide != other.can_collide),
             (PartProperty::Mover, self.mover != other.mover),
             (PartProperty::Tags, self.tags != other.tags),
+            (PartProperty::Water, self.water != other.water),
         ];
         pairs.iter().filter(|pair| pair.1).fold(PartMask::NONE, |mask, pair| mask.with(pair.0))
     }
@@ -178,11 +183,13 @@ pub enum PartProperty {
     Tags = 8,
     /// The pose: at creation, and the final one of an anchored part that a script has moved.
     Pose = 9,
+    /// [`PartProperties::water`].
+    Water = 10,
 }
 
 impl PartProperty {
     /// All properties by their bits.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Name,
         Self::Shape,
         Self::Size,
@@ -193,6 +200,7 @@ impl PartProperty {
         Self::Mover,
         Self::Tags,
         Self::Pose,
+        Self::Water,
     ];
 }
 
@@ -264,6 +272,7 @@ impl PartPatch {
                 PartProperty::Mover => properties.mover = new.mover,
                 PartProperty::Tags => properties.tags = new.tags.clone(),
                 PartProperty::Pose => {}
+                PartProperty::Water => properties.water = new.water,
             }
         }
         let mut changed = properties.difference(&before);

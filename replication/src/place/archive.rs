@@ -70,6 +70,7 @@ pub(super) struct StoredPart {
     pub(super) transparency: f32,
     pub(super) anchored: bool,
     pub(super) can_collide: bool,
+    pub(super) water: bool,
     pub(super) slide: Option<StoredMotion>,
     pub(super) turn: Option<StoredMotion>,
     pub(super) tags: Vec<String>,
@@ -108,6 +109,8 @@ pub(super) struct StoredMotor {
     pub(super) graces: [f32; 2],
     pub(super) slope_limit: f32,
     pub(super) turn_speed: f32,
+    pub(super) swim_speed: f32,
+    pub(super) flight_speed: f32,
 }
 
 impl StoredMotor {
@@ -124,6 +127,8 @@ impl StoredMotor {
             graces: [settings.coyote_time, settings.jump_buffer],
             slope_limit: settings.slope_limit,
             turn_speed: settings.turn_speed,
+            swim_speed: settings.swim_speed,
+            flight_speed: settings.flight_speed,
         }
     }
 }
@@ -147,6 +152,8 @@ impl ArchivedStoredMotor {
             jump_buffer: self.graces[1].to_native(),
             slope_limit: self.slope_limit.to_native(),
             turn_speed: self.turn_speed.to_native(),
+            swim_speed: self.swim_speed.to_native(),
+            flight_speed: self.flight_speed.to_native(),
             ..MotorSettings::default()
         }
     }
@@ -169,6 +176,8 @@ pub(super) fn motor_fault(settings: &MotorSettings) -> Option<(&'static str, &'s
         ("coyote_time", bounded(settings.coyote_time, 0.0, 5.0), "must be 0 to 5 s"),
         ("jump_buffer", bounded(settings.jump_buffer, 0.0, 5.0), "must be 0 to 5 s"),
         ("slope_limit", bounded(settings.slope_limit, 0.0, 1.56), "must be 0° to 89°"),
+        ("swim_speed", bounded(settings.swim_speed, 0.0, 1e3), "must be 0 to 1,000 studs/s"),
+        ("flight_speed", bounded(settings.flight_speed, 0.0, 1e3), "must be 0 to 1,000 studs/s"),
         ("turn_speed", bounded(settings.turn_speed, 0.0, 1e3), "must be 0 to 1,000 radians/s"),
         ("step_height", bounded(settings.step_height, 0.0, 100.0), "must be 0 to 100 studs"),
     ];
@@ -189,7 +198,8 @@ pub(super) const EXTENT: f32 = 16_384.0;
 
 /// The first key of a part that cannot be, and what must hold.
 pub(super) fn part_fault(properties: &PartProperties, pose: &Pose) -> Option<(&'static str, &'static str)> {
-    let PartProperties { name, shape, size, transparency, anchored, mover, tags, .. } = properties;
+    let PartProperties { name, shape, size, transparency, anchored, water, mover, tags, .. } = properties;
+    let holds_water = *anchored && mover.is_none() && !matches!(shape, PartShape::TriMesh { .. });
     let near = |value: Vec3| value.is_finite() && value.abs().max_element() <= EXTENT;
     let rules = [
         ("name", name.len() <= MAX_NAME_BYTES, "must be at most 64 bytes long"),
@@ -203,6 +213,7 @@ pub(super) fn part_fault(properties: &PartProperties, pose: &Pose) -> Option<(&'
         ("transparency", (0.0..=1.0).contains(transparency), "must be 0 to 1"),
         ("tags", tags.len() <= MAX_TAGS, "must be at most 32"),
         ("tags", tags.iter().all(|tag| tag.len() <= MAX_NAME_BYTES), "must be at most 64 bytes long each"),
+        ("water", !*water || holds_water, "needs an anchored part without mover whose shape has an inside"),
         ("mover", mover.is_none() || *anchored, "needs an anchored part"),
         ("mover", mover.as_ref().is_none_or(mover_is_valid), "needs finite offsets, an axis and periods above 0.01 s"),
         ("points", mesh_is_sound(shape), "must be 4 to 4,096 finite points"),
@@ -252,6 +263,7 @@ impl StoredPart {
             transparency: properties.transparency,
             anchored: properties.anchored,
             can_collide: properties.can_collide,
+            water: properties.water,
             slide: slide.map(|Slide { offset, period, phase }| StoredMotion::of(offset, period, phase)),
             turn: turn.map(|Turn { axis, period, phase }| StoredMotion::of(axis, period, phase)),
             tags: properties.tags.iter().map(ToString::to_string).collect(),
@@ -296,6 +308,7 @@ impl ArchivedStoredPart {
             transparency: self.transparency.to_native(),
             anchored: self.anchored,
             can_collide: self.can_collide,
+            water: self.water,
             mover: (slide.is_some() || turn.is_some()).then_some(PartMover { slide, turn }),
             tags: self.tags.iter().map(|tag| Arc::from(tag.as_str())).collect(),
         }

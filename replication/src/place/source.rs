@@ -54,6 +54,8 @@ struct MovementSource {
     slope_limit: Option<f32>,
     step_height: Option<f32>,
     turn_speed: Option<f32>,
+    swim_speed: Option<f32>,
+    flight_speed: Option<f32>,
 }
 
 #[derive(Deserialize)]
@@ -91,6 +93,8 @@ struct PartSource {
     anchored: bool,
     #[serde(default = "yes")]
     can_collide: bool,
+    #[serde(default)]
+    water: bool,
     mover: Option<MoverSource>,
     audience: Option<AudienceSource>,
     #[serde(default)]
@@ -242,6 +246,8 @@ impl MovementSource {
             slope_limit: self.slope_limit.map_or(defaults.slope_limit, f32::to_radians),
             step_height: or(self.step_height, defaults.step_height),
             turn_speed: or(self.turn_speed, defaults.turn_speed),
+            swim_speed: or(self.swim_speed, defaults.swim_speed),
+            flight_speed: or(self.flight_speed, defaults.flight_speed),
             ..defaults
         }
     }
@@ -346,6 +352,7 @@ impl PartSource {
             transparency: self.transparency,
             anchored: self.anchored,
             can_collide: self.can_collide,
+            water: self.water,
             mover: self.mover.map(|mover| mover.mover(line)).transpose()?,
             tags: self.tags.into_iter().map(Arc::from).collect(),
         })

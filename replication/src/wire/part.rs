@@ -30,6 +30,7 @@ pub(super) fn write_patch(out: &mut Writer<'_>, mask: PartMask, properties: &Par
                 out.vec3(pose.position);
                 write_quat(out, pose.rotation);
             }
+            PartProperty::Water => out.bool(properties.water),
         }
     }
 }
@@ -57,6 +58,7 @@ pub(super) fn read_patch(reader: &mut Reader<'_>) -> Result<PartPatch, WireError
             PartProperty::Mover => properties.mover = read_mover(reader)?,
             PartProperty::Tags => properties.tags = read_tags(reader)?,
             PartProperty::Pose => pose = Pose { position: reader.finite_vec3()?, rotation: read_quat(reader)? },
+            PartProperty::Water => properties.water = reader.bool()?,
         }
     }
     Ok(PartPatch { mask, properties, pose })

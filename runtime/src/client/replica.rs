@@ -154,10 +154,16 @@ impl MirrorStore for Replica {
         let query = self.world.query_one_mut::<(&Slot, &mut PartProperties, &mut Pose, &mut PartView)>(entity);
         let Ok((slot, properties, pose, view)) = query else { return };
         let changed = patch.apply(properties, pose);
-        let walked_on = [PartProperty::Shape, PartProperty::Size, PartProperty::Anchored, PartProperty::CanCollide];
+        let walked_on = [
+            PartProperty::Shape,
+            PartProperty::Size,
+            PartProperty::Anchored,
+            PartProperty::CanCollide,
+            PartProperty::Mover,
+            PartProperty::Water,
+        ];
         let moves = changed.contains(PartProperty::Pose);
-        let collides =
-            moves || changed.contains(PartProperty::Mover) || walked_on.iter().any(|one| changed.contains(*one));
+        let collides = moves || walked_on.iter().any(|one| changed.contains(*one));
         // The reliable pose is the last of a movement: it joins the track, so that it is reached when playback gets there.
         if moves && !view.track().is_empty() && self.gate.admit(*slot, tick) {
             let pose = PartPose {

@@ -104,7 +104,7 @@ impl PlaceWorld {
     /// Puts a part among those that loose parts fall on, or makes it one. A shape physics cannot hold takes no part in it.
     fn add_to_physics(&mut self, id: InstanceId, properties: &PartProperties, pose: Pose) {
         let (collider, shape) = (ColliderId(id.0), properties.collider_shape());
-        let added = if !properties.can_collide {
+        let added = if !properties.can_collide || properties.water {
             return;
         } else if !properties.anchored {
             let state = PartState::resting(pose.position, pose.rotation);
