@@ -325,8 +325,9 @@ fn a_standing_character_that_reports_is_unchanged_and_rests_until_its_last_repor
                     world.grid.insert(Slot(0), Vec3::ZERO, Audience::Shared);
                 }
                 let x = if tick < 50 { 0.0 } else { tick as f32 };
-                let changed =
-                    world.arena.put_character(Slot(0), InstanceId(40), &character(x, world.tick, SimSpan(3_000)));
+                let mut motion = character(x, world.tick, SimSpan(3_000));
+                motion.velocity *= f32::from(u8::from(tick >= 50));
+                let changed = world.arena.put_character(Slot(0), InstanceId(40), &motion);
                 assert_eq!(changed, tick == 0 || tick >= 50);
             },
             |_| true,
@@ -337,6 +338,27 @@ fn a_standing_character_that_reports_is_unchanged_and_rests_until_its_last_repor
     let MotionItem::Character { resting: false, motion: moving, .. } = got[2].1 else { panic!("{:?}", got[2]) };
     assert_eq!(rest.position.x, 0.0);
     assert!(rest.sample < moving.sample && moving.sample.since(rest.sample).0 <= 3_072 + 96 + 2 * 1_024);
+}
+
+// what told of it was lost on the way to the server; it never stood.
+#[test]
+fn a_moving_character_that_falls_silent_did_not_rest() {
+    let mut world = World::new(1);
+    for tick in 0..60u32 {
+        world.step(
+            |world| {
+                if tick == 0 {
+                    world.grid.insert(Slot(0), Vec3::ZERO, Audience::Shared);
+                }
+                let x = if tick < 50 { 0.0 } else { tick as f32 };
+                world.arena.put_character(Slot(0), InstanceId(40), &character(x, world.tick, SimSpan(3_000)));
+            },
+            |_| true,
+        );
+    }
+    let resting = |(_, item): &(Tick, MotionItem)| matches!(item, MotionItem::Character { resting: true, .. });
+    assert!(world.players[0].got.len() >= 3);
+    assert!(!world.players[0].got.iter().any(resting), "{:?}", world.players[0].got);
 }
 
 //

@@ -62,9 +62,13 @@ impl Teller {
 
     /// The one batch of a tick in which both are at `x`.
     fn tell(&mut self, tick: Tick, x: f32, ack: Option<ReportAck>) -> Vec<u8> {
+        self.tell_of(tick, x, &character(x, tick.time() - SimSpan(960)), ack)
+    }
+
+    fn tell_of(&mut self, tick: Tick, x: f32, walker: &CharacterMotion, ack: Option<ReportAck>) -> Vec<u8> {
         self.arena.begin_tick(tick);
         self.arena.put_part(Slot(0), PART, &part(x));
-        self.arena.put_character(Slot(1), CHARACTER, &character(x, tick.time() - SimSpan(960)));
+        self.arena.put_character(Slot(1), CHARACTER, walker);
         self.arena.seal();
         let viewer = Viewer { player: PlayerId(1), groups: &[], origins: &[], character: None };
         self.grid.update(&viewer, &mut self.visible);
@@ -85,6 +89,10 @@ fn batches_say_what_the_library_says() {
     let mut teller = Teller::new();
     let mut faults = vec![];
     faults.extend(document.compare(BATCH, &teller.tell(Tick(1_000), 4.0, Some(ACK))));
+    // A character rests from when it was last seen to stand.
+    let mut teller = Teller::new();
+    let stands = CharacterMotion { velocity: Vec3::ZERO, ..character(4.0, Tick(1_000).time() - SimSpan(960)) };
+    teller.tell_of(Tick(1_000), 4.0, &stands, None);
     faults.extend(document.compare(BEGINNINGS, &teller.tell(Tick(1_020), 4.25, None)));
     let mut alone = Vec::new();
     MotionEnvelope { tick: Tick(1_000), generation: Generation(1), ack: Some(ACK) }.write(&mut alone);

@@ -15,7 +15,7 @@ use super::*;
 
 const WALK_SPEED: f32 = 16.0;
 
-fn judged() -> Arc<Protocol> {
+pub(crate) fn judged() -> Arc<Protocol> {
     Protocol::builder().controller(Controller::Allowances).build()
 }
 
@@ -30,12 +30,12 @@ fn plain() -> Place {
 
 /// 200 ± 80 ms each way.
 fn rough() -> LinkConfig {
-    LinkConfig {
-        latency: Duration::from_millis(120),
-        jitter: Duration::from_millis(160),
-        loss: 0.05,
-        ..LinkConfig::default()
-    }
+    LinkConfig { latency: Duration::from_millis(120), ..rough_of(160) }
+}
+
+/// So much jitter and 5 % loss.
+fn rough_of(jitter_ms: u64) -> LinkConfig {
+    LinkConfig { jitter: Duration::from_millis(jitter_ms), loss: 0.05, ..LinkConfig::default() }
 }
 
 // S-20, S-25, B20: honest players on a bad link are believed, seen by others and never corrected.
@@ -86,6 +86,24 @@ fn commands_move_the_character_and_raise_its_epoch() {
     game.run(Duration::from_secs(2), east);
     assert_eq!(game.client(key).predicted().unwrap().state, CharacterState::Grounded);
     assert_eq!(game.server().metrics().allowances.corrections, 0);
+}
+
+// S-40 to S-43, S-50: others see a judged character walk as evenly as any, and it pushes what is loose.
+#[test]
+fn a_judged_character_is_seen_evenly_and_pushes() {
+    for seed in 1..=2 {
+        let link = LinkConfig { latency: Duration::from_millis(75), ..rough_of(30) };
+        let worst = crate::remote_motion::unevenness(judged(), link, 60.0, seed);
+        assert!(worst <= 0.10, "seed {seed}: off by {:.1} %", worst * 100.0);
+    }
+    let crate_ahead =
+        "[[part]]\nname = \"Crate\"\nsize = [2.0, 2.0, 2.0]\nposition = [8.0, 1.0, 0.0]\nanchored = false\n";
+    let place = format!("{}\n{crate_ahead}", crate::remote_motion::PLAIN);
+    let mut game = judged_game(Place::compile(&place).expect("a sound place"), link(60, 0, 0.0), 6);
+    game.add_client(ClientOptions::default());
+    game.run(Duration::from_secs(4), |_, _| ControlInput { direction: Vec3::X, ..ControlInput::default() });
+    let (_, pose, moved) = game.server().loose_parts().next().unwrap();
+    assert!(moved && (pose.position - Vec3::new(8.0, 1.0, 0.0)).length() > 0.5, "{pose:?}");
 }
 
 /// A peer that says what it likes.

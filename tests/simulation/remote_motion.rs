@@ -20,8 +20,9 @@ position = [0.0, -1.0, 0.0]
 const WALK_SPEED: f32 = 16.0;
 
 /// One walks straight on, one watches: the watcher's displacements from frame to frame, as speeds.
-fn watched_speeds(link: LinkConfig, frame_hz: f64, seed: u64) -> Vec<f32> {
-    let mut game = game(Place::compile(PLAIN).expect("a sound place"), link, seed);
+fn watched_speeds(protocol: Arc<Protocol>, link: LinkConfig, frame_hz: f64, seed: u64) -> Vec<f32> {
+    let options = SimulationOptions { seed, link, ..SimulationOptions::default() };
+    let mut game = Simulation::new(options, protocol, Place::compile(PLAIN).expect("a sound place"));
     let walker = game.add_client(ClientOptions::default());
     let watcher = game.add_client(ClientOptions { frame_hz, ..ClientOptions::default() });
     let mut speeds = Vec::new();
@@ -52,8 +53,8 @@ fn watched_speeds(link: LinkConfig, frame_hz: f64, seed: u64) -> Vec<f32> {
 }
 
 /// The largest departure from the true speed, as a share of it.
-fn unevenness(link: LinkConfig, frame_hz: f64, seed: u64) -> f32 {
-    let speeds = watched_speeds(link, frame_hz, seed);
+pub(crate) fn unevenness(protocol: Arc<Protocol>, link: LinkConfig, frame_hz: f64, seed: u64) -> f32 {
+    let speeds = watched_speeds(protocol, link, frame_hz, seed);
     speeds.iter().map(|speed| (speed / WALK_SPEED - 1.0).abs()).fold(0.0, f32::max)
 }
 
@@ -73,7 +74,7 @@ fn remote_motion_is_even_at_5_percent_loss_and_150_ms() {
     // A round trip of 150 to 210 ms, and one of 240 to 360 ms: 150 ± 30 ms each way.
     for link in [path(75, 30, 0.05), path(120, 60, 0.05)] {
         for frame_hz in [60.0, 144.0] {
-            let speeds: Vec<_> = (1..=12).flat_map(|seed| watched_speeds(link, frame_hz, seed)).collect();
+            let speeds: Vec<_> = (1..=12).flat_map(|seed| watched_speeds(protocol(), link, frame_hz, seed)).collect();
             let uneven = speeds.iter().filter(|&speed| (speed / WALK_SPEED - 1.0).abs() > 0.10).count();
             assert!(uneven * 1_000 <= speeds.len(), "{frame_hz} Hz, {link:?}: {uneven} of {} frames", speeds.len());
         }
@@ -82,7 +83,7 @@ fn remote_motion_is_even_at_5_percent_loss_and_150_ms() {
 
 #[test]
 fn remote_motion_is_exact_on_a_perfect_link() {
-    let worst = unevenness(path(20, 0, 0.0), 60.0, 5);
+    let worst = unevenness(protocol(), path(20, 0, 0.0), 60.0, 5);
     assert!(worst <= 0.01, "off by {:.1} %", worst * 100.0);
 }
 

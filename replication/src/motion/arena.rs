@@ -209,7 +209,9 @@ impl MotionArena {
             self.samples[index] = sample;
             return false;
         }
-        if self.had_rested(index) {
+        // One last seen moving did not rest: what told of it was lost on the way here.
+        let moving = self.cells[index].bytes[varint_len(id.0)] & item::MOVING != 0;
+        if self.had_rested(index) && !moving {
             let rested_until = self.samples[index].max(sample - REST_LEAD).min(sample - item::SAMPLE_STEP);
             let when = item::sample_byte(rested_until);
             self.resting[index] = self.cells[index].resting(id, when, true);

@@ -98,7 +98,7 @@ pub(super) const RESTING: u8 = 0x40;
 const LINEAR: u8 = 0x01;
 const ANGULAR: u8 = 0x02;
 const STATE_MASK: u8 = 0x07;
-const MOVING: u8 = 0x08;
+pub(super) const MOVING: u8 = 0x08;
 
 /// Appends a part's item.
 pub(super) fn write_part(bytes: &mut Vec<u8>, id: InstanceId, motion: &PartMotion) {
