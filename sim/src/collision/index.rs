@@ -184,7 +184,8 @@ impl CollisionIndex {
 
     /// Makes the voxels of a voxel collider from `low` to `high`, both included, solid or empty, and says how many that
     /// changed; the cost is that of the chunks changed. Only this index changes, not the shape it was filled from. `None`,
-    /// and nothing changes, when there is no voxel collider of that id or [`Voxels::fill`] refuses.
+    /// and nothing changes, when there is no voxel collider of that id or the corners are none that a grid can fill (see
+    /// [`Voxels`](super::Voxels)).
     pub fn fill_voxels(&mut self, id: ColliderId, low: [i32; 3], high: [i32; 3], solid: bool) -> Option<u64> {
         let slot = *self.by_id.get(&id)?;
         let Entry { solid: Solid::Voxels(voxels), bounds, motion, .. } = self.slots[slot as usize].as_mut()? else {
