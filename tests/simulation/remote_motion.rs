@@ -20,7 +20,7 @@ position = [0.0, -1.0, 0.0]
 const WALK_SPEED: f32 = 16.0;
 
 /// One walks straight on, one watches: the watcher's displacements from frame to frame, as speeds.
-fn watched_speeds(protocol: Arc<Protocol>, link: LinkConfig, frame_hz: f64, seed: u64) -> Vec<f32> {
+pub(crate) fn watched_speeds(protocol: Arc<Protocol>, link: LinkConfig, frame_hz: f64, seed: u64) -> Vec<f32> {
     let options = SimulationOptions { seed, link, ..SimulationOptions::default() };
     let mut game = Simulation::new(options, protocol, Place::compile(PLAIN).expect("a sound place"));
     let walker = game.add_client(ClientOptions::default());
@@ -53,9 +53,14 @@ fn watched_speeds(protocol: Arc<Protocol>, link: LinkConfig, frame_hz: f64, seed
 }
 
 /// The largest departure from the true speed, as a share of it.
-pub(crate) fn unevenness(protocol: Arc<Protocol>, link: LinkConfig, frame_hz: f64, seed: u64) -> f32 {
+fn unevenness(protocol: Arc<Protocol>, link: LinkConfig, frame_hz: f64, seed: u64) -> f32 {
     let speeds = watched_speeds(protocol, link, frame_hz, seed);
     speeds.iter().map(|speed| (speed / WALK_SPEED - 1.0).abs()).fold(0.0, f32::max)
+}
+
+/// How many frames' speeds are off the true one by more than a share of it.
+pub(crate) fn uneven(speeds: &[f32], share: f32) -> usize {
+    speeds.iter().filter(|&speed| (speed / WALK_SPEED - 1.0).abs() > share).count()
 }
 
 fn path(least_ms: u64, jitter_ms: u64, loss: f64) -> LinkConfig {
@@ -75,7 +80,7 @@ fn remote_motion_is_even_at_5_percent_loss_and_150_ms() {
     for link in [path(75, 30, 0.05), path(120, 60, 0.05)] {
         for frame_hz in [60.0, 144.0] {
             let speeds: Vec<_> = (1..=12).flat_map(|seed| watched_speeds(protocol(), link, frame_hz, seed)).collect();
-            let uneven = speeds.iter().filter(|&speed| (speed / WALK_SPEED - 1.0).abs() > 0.10).count();
+            let uneven = uneven(&speeds, 0.10);
             assert!(uneven * 1_000 <= speeds.len(), "{frame_hz} Hz, {link:?}: {uneven} of {} frames", speeds.len());
         }
     }
