@@ -81,6 +81,11 @@ fn remote_motion_is_even_at_5_percent_loss_and_150_ms() {
         for frame_hz in [60.0, 144.0] {
             let speeds: Vec<_> = (1..=12).flat_map(|seed| watched_speeds(protocol(), link, frame_hz, seed)).collect();
             let uneven = uneven(&speeds, 0.10);
+            assert_eq!(
+                self::uneven(&speeds, 0.15),
+                0,
+                "{frame_hz} Hz, {link:?}: frames off by more than playback's own steering"
+            );
             assert!(uneven * 1_000 <= speeds.len(), "{frame_hz} Hz, {link:?}: {uneven} of {} frames", speeds.len());
         }
     }

@@ -79,5 +79,10 @@ fn character(client: &mut Client, id: InstanceId, tick: Tick, pose: CharacterPos
     let replica = &mut client.replica;
     let entity = replica.touch(id)?;
     let (slot, track) = replica.world.query_one_mut::<(&Slot, &mut CharacterTrack)>(entity).ok()?;
-    Some(replica.gate.admit(*slot, tick) && track.push(pose))
+    if !replica.gate.admit(*slot, tick) {
+        return Some(false);
+    }
+    // The state in which it rested would have come first.
+    let moved_on = track.newest().is_some_and(|newest| newest.velocity != glam::Vec3::ZERO);
+    Some(if moved_on { track.push_moving(pose) } else { track.push(pose) })
 }

@@ -90,4 +90,24 @@ mod tests {
         assert_eq!(track.sample(9.0).unwrap().position.x, 2.0);
         assert!(!track.push(CharacterPose::default()), "not newer");
     }
+
+    // S-43: five samples of a walk lost in a row are no rest.
+    #[test]
+    fn a_subject_known_to_have_moved_goes_straight_on() {
+        let walks = |time: f64| CharacterPose {
+            time,
+            position: Vec3::X * 16.0 * time as f32,
+            velocity: Vec3::X * 16.0,
+            ..CharacterPose::default()
+        };
+        let drawn = |push: fn(&mut CharacterTrack, CharacterPose) -> bool, next: f64| {
+            let mut track = CharacterTrack::new();
+            track.push(walks(0.0));
+            assert!(push(&mut track, walks(next)));
+            track.sample(0.25).unwrap().position.x
+        };
+        assert!((drawn(CharacterTrack::push_moving, 0.35) - 4.0).abs() < 1e-4);
+        assert!(drawn(CharacterTrack::push, 0.35) < 1e-4, "it rested until a tenth of a second before");
+        assert!(drawn(CharacterTrack::push_moving, 1.2) < 1e-4, "longer than any loss");
+    }
 }

@@ -4,6 +4,8 @@ use super::window::{Place, Timed, Window};
 
 /// How long before the arriving sample a resting subject starts to move, seconds.
 const BRIDGE: f64 = 0.1;
+/// How long a moving subject may go unheard of and still have moved on, seconds.
+const LONGEST_LOSS: f64 = 1.0;
 /// How long a subject moves on without news, seconds.
 pub(super) const EXTRAPOLATION: f64 = 0.25;
 
@@ -81,6 +83,19 @@ impl<P: TrackPose> Track<P> {
         }
         self.window.push(sample);
         true
+    }
+
+    /// As [`Self::push`], for a sample of a subject that is known not to have rested since the newest one, if that is at most a
+    /// second ago: what told of it in between was lost. It then goes straight from the one to the other.
+    ///
+    /// A server that sends the state in which a subject rested along with the first in which it moves lets a receiver know:
+    /// whatever was last seen moving did not rest.
+    pub fn push_moving(&mut self, sample: P) -> bool {
+        let interval = self.send_interval;
+        self.send_interval = interval.max(LONGEST_LOSS / 1.5);
+        let taken = self.push(sample);
+        self.send_interval = interval;
+        taken
     }
 
     /// Samples kept, at most 16.
