@@ -1,8 +1,7 @@
 use tidelock::PlayerCommand;
 use tidelock::net::{DisconnectCode, DisconnectReason};
 use tidelock::replication::ids::PlayerId;
-use tidelock::sim::module::{CustomState, ModuleState, ModuleStep, SimulationModule};
-use tidelock::sim::motor::{InputFrame, MotorSettings};
+use tidelock::sim::plain::PlainModule;
 
 use super::*;
 
@@ -82,29 +81,11 @@ fn a_player_whose_address_changes_plays_on() {
     }
 }
 
-struct OtherModule;
-
-impl SimulationModule for OtherModule {
-    fn name(&self) -> &'static str {
-        "other"
-    }
-    fn version(&self) -> u32 {
-        1
-    }
-    fn initial(&self) -> CustomState {
-        CustomState::default()
-    }
-    fn prepare(&self, _: &ModuleState, _: &InputFrame, _: &mut MotorSettings) {}
-    fn step(&self, step: &ModuleStep<'_>) -> ModuleState {
-        step.state
-    }
-}
-
 // S-14, B58
 #[test]
 fn another_module_is_refused_with_the_servers_named() {
     let mut game = game(demo(), link(40, 0, 0.0), 8);
-    let key = game.add_client_of(ClientOptions::default(), Protocol::builder().module(OtherModule).build());
+    let key = game.add_client_of(ClientOptions::default(), Protocol::builder().module(PlainModule).build());
     game.run(Duration::from_secs(2), IDLE);
     let ClientState::Disconnected { reason: DisconnectReason::Remote { code, text } } = game.client(key).state() else {
         panic!("{:?}", game.client(key).state());

@@ -117,7 +117,6 @@ impl Replica {
         self.movers.retain(|mover| mover.id != id);
         let Some((properties, pose)) = part else { return };
         // A shape without extent is drawn and not walked on, as on the server.
-        // A shape without extent is drawn and not walked on, as on the server.
         self.unwalkable += usize::from(add_collider(colliders, id, properties, pose).is_err());
         if properties.mover.is_some() {
             let place = self.movers.partition_point(|mover| mover.id < id);

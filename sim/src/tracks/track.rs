@@ -67,22 +67,7 @@ impl<P: TrackPose> Track<P> {
     /// [`TrackPose::TELEPORT`] starts the window afresh; a gap above [`TrackPose::QUIET_GAP`] means the subject rested
     /// until just before this sample.
     pub fn push(&mut self, sample: P) -> bool {
-        let Some(newest) = self.window.newest().copied() else {
-            self.window.push(sample);
-            return !sample.time().is_nan();
-        };
-        // Not `<=`: a time that is no number is not newer either.
-        if sample.time().partial_cmp(&newest.time()) != Some(std::cmp::Ordering::Greater) {
-            return false;
-        }
-        if sample.position().distance(newest.position()) > P::TELEPORT {
-            self.window.clear();
-        } else if sample.time() - newest.time() > P::QUIET_GAP.max(1.5 * self.send_interval) {
-            self.window.clear();
-            self.window.push(newest.at(sample.time() - BRIDGE));
-        }
-        self.window.push(sample);
-        true
+        self.take(sample, P::QUIET_GAP)
     }
 
     /// As [`Self::push`], for a sample of a subject that is known not to have rested since the newest one, if that is at most a
@@ -91,11 +76,7 @@ impl<P: TrackPose> Track<P> {
     /// A server that sends the state in which a subject rested along with the first in which it moves lets a receiver know:
     /// whatever was last seen moving did not rest.
     pub fn push_moving(&mut self, sample: P) -> bool {
-        let interval = self.send_interval;
-        self.send_interval = interval.max(LONGEST_LOSS / 1.5);
-        let taken = self.push(sample);
-        self.send_interval = interval;
-        taken
+        self.take(sample, LONGEST_LOSS)
     }
 
     /// Samples kept, at most 16.
@@ -147,5 +128,25 @@ impl<P: TrackPose> Track<P> {
             Place::Between(earlier, later, share) => earlier.towards(later, share as f32, time),
             Place::After(last, by) => last.beyond(by, time),
         })
+    }
+
+    /// Takes in a sample; a gap above `quiet_gap` seconds means rest.
+    fn take(&mut self, sample: P, quiet_gap: f64) -> bool {
+        let Some(newest) = self.window.newest().copied() else {
+            self.window.push(sample);
+            return !sample.time().is_nan();
+        };
+        // Not `<=`: a time that is no number is not newer either.
+        if sample.time().partial_cmp(&newest.time()) != Some(std::cmp::Ordering::Greater) {
+            return false;
+        }
+        if sample.position().distance(newest.position()) > P::TELEPORT {
+            self.window.clear();
+        } else if sample.time() - newest.time() > quiet_gap.max(1.5 * self.send_interval) {
+            self.window.clear();
+            self.window.push(newest.at(sample.time() - BRIDGE));
+        }
+        self.window.push(sample);
+        true
     }
 }
