@@ -118,7 +118,7 @@ impl Server {
     fn create_character(&mut self, player: PlayerId, audience: Audience) {
         let id = self.ids.issue();
         let at = Placed { slot: self.slots.insert(id).expect("a free slot"), id };
-        let properties = CharacterProperties { player, name: Arc::from("Ann"), color: Color([1, 2, 3]) };
+        let properties = CharacterProperties { player, name: Arc::from("Ann"), color: Color([1, 2, 3]), seat: None };
         let pose = CharacterPose::default();
         self.publisher.create_character(at, properties.clone(), pose, audience);
         self.alive.push(Truth { at, instance: ReplicaInstance::Character { properties, pose }, audience });

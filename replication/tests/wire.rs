@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tidelock_replication::ids::{Generation, InstanceId, PlayerId};
 use tidelock_replication::instance::{
     CharacterMask, CharacterPatch, CharacterPose, CharacterProperties, Color, PartMask, PartMover, PartPatch,
-    PartProperties, PartShape, Pose,
+    PartProperties, PartShape, Pose, Seat,
 };
 use tidelock_replication::place::PlaceHash;
 use tidelock_replication::wire::{
@@ -87,10 +87,13 @@ fn pose() -> impl Strategy<Value = Pose> {
 }
 
 fn character() -> impl Strategy<Value = CharacterProperties> {
-    (any::<u64>(), name(), any::<[u8; 3]>()).prop_map(|(player, name, color)| CharacterProperties {
+    let seat = (id(), vector(), -3f32..3.0).prop_map(|(part, offset, yaw)| Seat { part, offset, yaw });
+    let seat = proptest::option::of(seat);
+    (any::<u64>(), name(), any::<[u8; 3]>(), seat).prop_map(|(player, name, color, seat)| CharacterProperties {
         player: PlayerId(player),
         name,
         color: Color(color),
+        seat,
     })
 }
 
@@ -122,7 +125,8 @@ fn record() -> impl Strategy<Value = Record> {
             pose
         }),
         (id(), 0..=CharacterMask::ALL.0, character()).prop_map(|(id, mask, properties)| {
-            let mut kept = CharacterProperties { player: PlayerId(0), name: Arc::from(""), color: Color::default() };
+            let (player, name, color) = (PlayerId(0), Arc::from(""), Color::default());
+            let mut kept = CharacterProperties { player, name, color, seat: None };
             let patch = CharacterPatch { mask: CharacterMask(mask), properties };
             patch.apply(&mut kept);
             Record::PatchCharacter { id, patch: CharacterPatch { properties: kept, ..patch } }

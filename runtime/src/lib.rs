@@ -32,6 +32,7 @@ struct Documents;
 
 mod client;
 mod clock;
+mod control;
 mod controller;
 mod metrics;
 mod protocol;
@@ -41,10 +42,11 @@ pub mod testing;
 mod transport;
 
 pub use client::{
-    Client, ClientConfig, ClientError, ClientEvent, ClientState, ClientStats, ControlInput, DrawnCharacter, DrawnPart,
-    KindBytes, PartOwner, PlaceCache, Projection,
+    Client, ClientConfig, ClientError, ClientEvent, ClientState, ClientStats, DrawnCharacter, DrawnPart, KindBytes,
+    PartOwner, PlaceCache, Projection,
 };
 pub use clock::SystemClock;
+pub use control::ControlInput;
 pub use controller::Controller;
 pub use metrics::{Stage, StageTimes, TimeHistogram};
 pub use protocol::{Protocol, ProtocolBuilder};

@@ -2,7 +2,7 @@
 
 use crate::collision::CollisionWorld;
 use crate::module::{CustomState, ModuleState, ModuleStep, SimulationModule};
-use crate::motor::{InputFrame, MotorResult, MotorSettings, MotorSnapshot, run_frame};
+use crate::motor::{CharacterState, InputFrame, MotorResult, MotorSettings, MotorSnapshot, run_frame};
 use crate::time::{SimSpan, SimTime};
 
 /// Everything that decides a character's next frame besides input, settings and world.
@@ -50,13 +50,18 @@ pub struct FrameOutcome {
 }
 
 /// Runs one frame: the module prepares the settings, the motor runs as many ticks as accumulator and duration hold, the
-/// module steps once, and what it returns replaces position, velocity, yaw and custom state.
+/// module steps once, and what it returns replaces position, velocity, yaw and custom state. For a seated character only
+/// the time passes.
 pub fn simulate_frame(
     state: &mut CharacterSim,
     frame: &InputFrame,
     run: &SimulationRun<'_>,
     world: &mut CollisionWorld<'_>,
 ) -> FrameOutcome {
+    if state.motor.state == CharacterState::Seated {
+        let motor = run_frame(&mut state.motor, frame, run.start, run.settings, world);
+        return FrameOutcome::new(motor, run.start);
+    }
     let mut settings = *run.settings;
     let before = state.module_state();
     run.module.prepare(&before, frame, &mut settings);
@@ -74,8 +79,14 @@ pub fn simulate_frame(
     state.motor.velocity = accepted.velocity;
     state.motor.yaw = accepted.yaw;
     state.custom = accepted.custom;
-    let end = run.start + SimSpan(motor.ticks.saturating_mul(SimSpan::MOTOR_TICK.0));
-    FrameOutcome { ticks: motor.ticks, motor, end }
+    FrameOutcome::new(motor, run.start)
+}
+
+impl FrameOutcome {
+    fn new(motor: MotorResult, start: SimTime) -> Self {
+        let end = start + SimSpan(motor.ticks.saturating_mul(SimSpan::MOTOR_TICK.0));
+        Self { ticks: motor.ticks, motor, end }
+    }
 }
 
 impl CharacterSim {

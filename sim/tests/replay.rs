@@ -230,7 +230,7 @@ fn commands_raise_the_epoch_and_the_client_follows() {
     assert_eq!(pair.take_faults(), []);
 }
 
-// S-24: seated characters follow the seat.
+// S-24: seated characters follow the seat; what their owners hold is still told.
 #[test]
 fn a_seated_character_is_carried_and_does_not_replay() {
     let mut pair = Pair::new(floor, STANDING, Sequence(1));
@@ -238,7 +238,13 @@ fn a_seated_character_is_carried_and_does_not_replay() {
     let correction = pair.truth.seat(Vec3::new(3.0, 2.0, 3.0), 0.5);
     assert!(!pair.truth.replays());
     pair.send(correction);
+    pair.take_faults();
     pair.run(1.0, 60.0, |_| walking(Vec3::X));
+    let faults = pair.take_faults();
+    assert!(faults.len() > 10 && faults.ends_with(&[ReplayVerdict::Seated; 10]), "{faults:?}");
+    assert_eq!(pair.client.sim().motor.position, Vec3::new(3.0, 2.0, 3.0));
+    pair.client.carry(Vec3::new(4.0, 2.0, 3.0), Vec3::X, 0.5);
+    assert_eq!(pair.client.sim().motor.position.x, 4.0);
     pair.truth.carry(Vec3::new(4.0, 2.0, 3.0), Vec3::X, 0.5);
     assert_eq!(pair.truth.sim().motor.position.x, 4.0);
     assert_eq!(pair.client.sim().motor.state, CharacterState::Seated);

@@ -4,7 +4,7 @@ use glam::{Quat, Vec3};
 use tidelock_replication::ids::{Generation, InstanceId, PlayerId};
 use tidelock_replication::instance::{
     CharacterMask, CharacterPatch, CharacterPose, CharacterProperties, Color, PartMask, PartMover, PartPatch,
-    PartProperties, PartProperty, PartShape, Pose,
+    PartProperties, PartProperty, PartShape, Pose, Seat,
 };
 use tidelock_replication::place::PlaceHash;
 use tidelock_replication::wire::{
@@ -161,10 +161,13 @@ fn record_samples() -> Vec<(&'static str, Sample)> {
         tags: Arc::new([Arc::from("lift")]),
     };
     let pose = Pose { position: Vec3::new(0.0, 0.5, 10.0), rotation: Quat::IDENTITY };
-    let ada = CharacterProperties { player: PlayerId(2), name: Arc::from("Ada"), color: Color([200, 80, 120]) };
+    let ada =
+        CharacterProperties { player: PlayerId(2), name: Arc::from("Ada"), color: Color([200, 80, 120]), seat: None };
     let stands = CharacterPose { position: Vec3::new(4.0, 3.0, -2.0), yaw: 0.5, state: CharacterState::Falling };
-    let renamed = CharacterProperties { player: PlayerId(0), name: Arc::from("Eve"), color: Color::default() };
-    let named = CharacterPatch { mask: CharacterMask(2), properties: renamed };
+    let seat = Some(Seat { part: InstanceId(300), offset: Vec3::new(0.0, 1.0, -2.0), yaw: 0.5 });
+    let (player, name, color) = (PlayerId(0), Arc::from("Eve"), Color::default());
+    let renamed = CharacterProperties { player, name, color, seat };
+    let named = CharacterPatch { mask: CharacterMask(10), properties: renamed };
     let shape = |shape: PartShape| {
         let properties = PartProperties { shape, ..PartProperties::default() };
         let mask = PartMask::NONE.with(PartProperty::Shape);

@@ -9,6 +9,7 @@ mod join;
 mod movers;
 mod ownership;
 mod remote_motion;
+mod seats;
 mod sessions;
 mod static_place;
 mod water;

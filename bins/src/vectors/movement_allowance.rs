@@ -102,6 +102,7 @@ fn word(verdict: AllowanceVerdict) -> &'static str {
         AllowanceVerdict::Accepted => "accept",
         AllowanceVerdict::Clamped => "clamp",
         AllowanceVerdict::PutBack => "teleport",
+        AllowanceVerdict::Seated => "seated",
         AllowanceVerdict::Refused(_) => "refuse",
     }
 }

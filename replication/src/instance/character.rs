@@ -3,7 +3,7 @@ use std::sync::Arc;
 use glam::Vec3;
 use tidelock_sim::motor::CharacterState;
 
-use super::Color;
+use super::{Color, Seat};
 use crate::ids::PlayerId;
 
 /// What is told of a character reliably.
@@ -15,6 +15,8 @@ pub struct CharacterProperties {
     pub name: Arc<str>,
     /// Colour.
     pub color: Color,
+    /// Where it sits, if it does: who knows the part draws it there.
+    pub seat: Option<Seat>,
 }
 
 /// Where a character is when it is created.
@@ -38,6 +40,8 @@ pub enum CharacterProperty {
     Name = 1,
     /// [`CharacterProperties::color`].
     Color = 2,
+    /// [`CharacterProperties::seat`].
+    Seat = 3,
 }
 
 /// A set of character properties.
@@ -48,7 +52,7 @@ impl CharacterMask {
     /// No property.
     pub const NONE: Self = Self(0);
     /// Every property.
-    pub const ALL: Self = Self(7);
+    pub const ALL: Self = Self(15);
 
     /// Whether the property is in the set.
     #[must_use]
@@ -77,7 +81,8 @@ impl CharacterProperties {
         CharacterMask(
             bit(CharacterProperty::Player, self.player != other.player)
                 | bit(CharacterProperty::Name, self.name != other.name)
-                | bit(CharacterProperty::Color, self.color != other.color),
+                | bit(CharacterProperty::Color, self.color != other.color)
+                | bit(CharacterProperty::Seat, self.seat != other.seat),
         )
     }
 }
@@ -103,6 +108,9 @@ impl CharacterPatch {
         }
         if self.mask.contains(CharacterProperty::Color) {
             properties.color = self.properties.color;
+        }
+        if self.mask.contains(CharacterProperty::Seat) {
+            properties.seat = self.properties.seat;
         }
         properties.difference(&before)
     }

@@ -3,6 +3,7 @@
 mod audience;
 mod character;
 mod part;
+mod seat;
 
 pub use audience::{Also, Audience, Recipients};
 pub use character::{CharacterMask, CharacterPatch, CharacterPose, CharacterProperties, CharacterProperty};
@@ -10,3 +11,4 @@ pub use part::{
     Color, MAX_MESH_POINTS, MAX_MESH_TRIANGLES, MAX_NAME_BYTES, MAX_TAGS, PartMask, PartMover, PartPatch,
     PartProperties, PartProperty, PartShape, Pose,
 };
+pub use seat::Seat;

@@ -9,7 +9,7 @@ use super::{WireError, check};
 use crate::ids::{Generation, InstanceId, PlayerId};
 use crate::instance::{
     CharacterMask, CharacterPatch, CharacterPose, CharacterProperties, CharacterProperty, Color, MAX_NAME_BYTES,
-    PartMask, PartPatch, PartProperties, Pose,
+    PartMask, PartPatch, PartProperties, Pose, Seat,
 };
 
 /// The most records of one message.
@@ -150,6 +150,18 @@ impl<'a> RecordWriter<'a> {
         if mask.contains(CharacterProperty::Color) {
             self.out.raw(&properties.color.0);
         }
+        if mask.contains(CharacterProperty::Seat) {
+            self.seat(properties.seat);
+        }
+    }
+
+    fn seat(&mut self, seat: Option<Seat>) {
+        self.out.u8(u8::from(seat.is_some()));
+        if let Some(Seat { part, offset, yaw }) = seat {
+            self.out.varint(part.0);
+            self.out.vec3(offset);
+            self.out.f32(yaw);
+        }
     }
 }
 
@@ -215,7 +227,8 @@ fn read_record(reader: &mut Reader<'_>) -> Result<Record, WireError> {
 }
 
 fn read_character_fields(reader: &mut Reader<'_>, mask: CharacterMask) -> Result<CharacterProperties, WireError> {
-    let mut properties = CharacterProperties { player: PlayerId(0), name: Arc::from(""), color: Color::default() };
+    let mut properties =
+        CharacterProperties { player: PlayerId(0), name: Arc::from(""), color: Color::default(), seat: None };
     if mask.contains(CharacterProperty::Player) {
         properties.player = PlayerId(reader.varint()?);
     }
@@ -225,5 +238,16 @@ fn read_character_fields(reader: &mut Reader<'_>, mask: CharacterMask) -> Result
     if mask.contains(CharacterProperty::Color) {
         properties.color = Color(read_array(reader)?);
     }
+    if mask.contains(CharacterProperty::Seat) {
+        properties.seat = read_seat(reader)?;
+    }
     Ok(properties)
+}
+
+fn read_seat(reader: &mut Reader<'_>) -> Result<Option<Seat>, WireError> {
+    match reader.u8()? {
+        0 => Ok(None),
+        1 => Ok(Some(Seat { part: read_id(reader)?, offset: reader.finite_vec3()?, yaw: read_finite(reader)? })),
+        _ => Err(WireError::Value),
+    }
 }

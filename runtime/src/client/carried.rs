@@ -1,5 +1,6 @@
 use glam::Vec3;
 use tidelock_replication::ids::InstanceId;
+use tidelock_replication::instance::Seat;
 use tidelock_replication::place::PlacePart;
 use tidelock_sim::SimTime;
 use tidelock_sim::collision::Mover;
@@ -19,6 +20,8 @@ pub(crate) struct Carried {
     mover: Option<InstanceId>,
     /// 0 at playback time, 1 at the mover's.
     weight: f32,
+    /// Where it sits while playback has it seated; that it stands up is told before playback gets there.
+    pub(crate) seat: Option<Seat>,
 }
 
 /// The two moments drawn at once, and what there is to ride.
@@ -45,7 +48,7 @@ impl Rides<'_> {
         }
         let ridden = self.movers.iter().find(|part| Some(part.id) == carried.mover);
         let Some(mover) = ridden.and_then(mover_of).filter(|_| carried.weight > 0.0) else {
-            *carried = Carried::default();
+            (carried.mover, carried.weight) = (None, 0.0);
             return (position, yaw);
         };
         // Even at both ends, so that neither stepping on nor off shows as a jerk.

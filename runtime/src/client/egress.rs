@@ -31,8 +31,9 @@ fn reports(client: &mut Client) {
     while let Some(mut report) = prediction.poll_report() {
         let mut bytes = Vec::with_capacity(128);
         if controller != Controller::Replay {
-            // Frames that nobody runs stay here.
-            report.frames.clear();
+            // Nobody runs the frames; the last says what the player holds.
+            let before = report.frames.len().saturating_sub(1);
+            report.frames.drain(..before);
         }
         write_report(&mut bytes, &report);
         prediction.recycle(report);

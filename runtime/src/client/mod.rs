@@ -2,7 +2,6 @@
 
 mod carried;
 mod config;
-mod control;
 mod download;
 mod egress;
 mod error;
@@ -36,13 +35,13 @@ use tidelock_sim::motor::MotorSnapshot;
 use tidelock_sim::timeline::{RemoteTimeline, RemoteTimelineConfig};
 
 use crate::clock::SystemClock;
+use crate::control::ControlInput;
 use crate::protocol::Protocol;
 use crate::scene::Scene;
 use crate::testing::{VirtualNetwork, VirtualPort};
 use crate::transport::Transport;
 
 pub use config::ClientConfig;
-pub use control::ControlInput;
 pub use error::ClientError;
 pub use event::{ClientEvent, ClientState};
 pub use place_cache::PlaceCache;

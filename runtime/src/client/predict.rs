@@ -3,7 +3,8 @@ use std::time::Duration;
 use tidelock_sim::client::PredictionEnvironment;
 use tidelock_sim::collision::CollisionWorld;
 
-use super::{Client, ClientEvent, ControlInput};
+use super::{Client, ClientEvent};
+use crate::control::ControlInput;
 
 /// Runs the own character on what the player holds, then on what the server said of it (S-30).
 ///

@@ -1,12 +1,14 @@
+use glam::Vec3;
 use tidelock_replication::ids::InstanceId;
-use tidelock_replication::instance::{CharacterProperties, Pose};
+use tidelock_replication::instance::{CharacterProperties, Pose, Seat};
 use tidelock_sim::SimTime;
+use tidelock_sim::motor::CharacterState;
 use tidelock_sim::ownership::PartView;
 use tidelock_sim::tracks::CharacterTrack;
 
 use super::carried::{Carried, Rides};
 use super::replica::{Born, Replica, SpawnedAt};
-use super::{Client, DrawnCharacter, DrawnPart, PartOwner};
+use super::{Client, DrawnCharacter, DrawnPart, PartOwner, Projection};
 
 /// Says what to draw: others at playback time, the own character and movers at prediction time.
 pub(super) fn run(client: &mut Client) {
@@ -14,16 +16,16 @@ pub(super) fn run(client: &mut Client) {
     client.projection.movers.clear();
     client.projection.characters.clear();
     if client.config.draw {
-        others(client);
+        parts(client);
         movers(client);
+        characters(client);
     }
     own(client);
     let projection = &mut client.projection;
-    projection.parts.sort_unstable_by_key(|part| part.id);
     projection.characters.sort_unstable_by_key(|character| character.id);
 }
 
-fn others(client: &mut Client) {
+fn parts(client: &mut Client) {
     let Client { replica, timeline, projection, parts, dt, .. } = client;
     let Some(playback) = timeline.playback() else { return };
     projection.playback_s = playback;
@@ -40,16 +42,16 @@ fn others(client: &mut Client) {
         projection.parts.push(DrawnPart { id: *id, position, rotation, owner: *owner });
     }
     drop(query);
-    characters(client, playback);
+    projection.parts.sort_unstable_by_key(|part| part.id);
 }
 
-fn characters(client: &mut Client, playback: f64) {
-    let Client { replica, own, projection, scene, dt, .. } = client;
-    let Some(scene) = scene else { return };
+fn characters(client: &mut Client) {
+    let Client { replica, own, projection, scene, timeline, dt, .. } = client;
+    let (Some(scene), Some(playback)) = (scene, timeline.playback()) else { return };
     let predicted = own.prediction.as_ref().map_or(playback, |prediction| prediction.drawn_seconds());
-    let Replica { world, movers, .. } = replica;
+    let world = &replica.world;
     let rides = Rides {
-        movers,
+        movers: &replica.movers,
         settings: &scene.settings,
         playback: SimTime::from_seconds(playback),
         predicted: SimTime::from_seconds(predicted),
@@ -64,7 +66,12 @@ fn characters(client: &mut Client, playback: f64) {
         let sample = track.sample(playback);
         let state = sample.map_or(spawned.0.state, |pose| pose.state);
         let (position, yaw) = sample.map_or((spawned.0.position, spawned.0.yaw), |pose| (pose.position, pose.yaw));
-        let (position, yaw) = rides.carry(carried, position, yaw, state);
+        carried.seat = properties.seat.or(carried.seat).filter(|_| state == CharacterState::Seated);
+        let (position, yaw) = match carried.seat.and_then(|seat| seated(projection, replica, &seat, scene.settings.up))
+        {
+            Some(place) => place,
+            None => rides.carry(carried, position, yaw, state),
+        };
         projection.characters.push(DrawnCharacter {
             id: *id,
             player: properties.player,
@@ -72,7 +79,7 @@ fn characters(client: &mut Client, playback: f64) {
             color: properties.color,
             position,
             yaw,
-            velocity: sample.map_or(glam::Vec3::ZERO, |pose| pose.velocity),
+            velocity: sample.map_or(Vec3::ZERO, |pose| pose.velocity),
             state,
             own: false,
         });
@@ -90,7 +97,19 @@ fn movers(client: &mut Client) {
     }
 }
 
+/// Where the drawn part has its seat, so that part and character are seen at one time.
+fn seated(projection: &Projection, replica: &Replica, seat: &Seat, up: Vec3) -> Option<(Vec3, f32)> {
+    let drawn = |parts: &[DrawnPart]| {
+        let found = parts.binary_search_by_key(&seat.part, |part| part.id).ok()?;
+        Some(Pose { position: parts[found].position, rotation: parts[found].rotation })
+    };
+    let told = || replica.part(seat.part).map(|(_, pose)| pose);
+    let part = drawn(&projection.parts).or_else(|| drawn(&projection.movers)).or_else(told)?;
+    Some(seat.place(part, up))
+}
+
 fn own(client: &mut Client) {
+    sit(client);
     let Client { replica, own, projection, welcome, config, .. } = client;
     let (Some(id), Some(prediction), Some(welcome)) = (own.id(), &own.prediction, welcome) else { return };
     projection.predicted_s = prediction.predicted_seconds();
@@ -108,4 +127,18 @@ fn own(client: &mut Client) {
         state: motor.state,
         own: true,
     });
+}
+
+/// Puts the own character on its seat, if it sits.
+fn sit(client: &mut Client) {
+    let Client { replica, own, projection, scene, dt, .. } = client;
+    let (Some(id), Some(prediction), Some(scene)) = (own.id(), &mut own.prediction, scene) else { return };
+    let motor = &prediction.sim().motor;
+    let properties = replica.touch(id).and_then(|entity| replica.world.get::<&CharacterProperties>(entity).ok());
+    let seat = properties.and_then(|held| held.seat).filter(|_| motor.state == CharacterState::Seated);
+    let Some((position, yaw)) = seat.and_then(|seat| seated(projection, replica, &seat, scene.settings.up)) else {
+        return;
+    };
+    let velocity = if *dt > 0.0 { (position - motor.position) / *dt as f32 } else { motor.velocity };
+    prediction.carry(position, velocity, yaw);
 }

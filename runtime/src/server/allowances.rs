@@ -1,3 +1,4 @@
+use glam::Vec3;
 use rayon::prelude::*;
 use tidelock_replication::wire::write_correction_message;
 use tidelock_sim::allowance::{
@@ -6,7 +7,7 @@ use tidelock_sim::allowance::{
 use tidelock_sim::collision::CollisionWorld;
 use tidelock_sim::module::CustomState;
 use tidelock_sim::motor::MotorSnapshot;
-use tidelock_sim::report::{Correction, CorrectionCause, Report, ReportAck, SampleClock};
+use tidelock_sim::report::{Correction, CorrectionCause, Report, ReportAck, SampleClock, sanitised};
 use tidelock_sim::simulation::CharacterSim;
 use tidelock_sim::{SimSpan, SimTime};
 
@@ -16,6 +17,7 @@ use super::replay::PlayerSlot;
 use super::sessions::Sessions;
 use super::truth::{BodyCommand, Obeyed, Rules, Truth};
 use super::workers::{CHARACTERS_PER_JOB, Workers};
+use crate::control::ControlInput;
 
 /// What the server keeps of a character whose reports it judges and does not run (S-25).
 #[derive(Clone, Debug)]
@@ -49,6 +51,7 @@ struct Row<'a> {
     result: &'a mut AllowanceResult,
     signals: &'a mut MovementSignals,
     body: &'a mut CharacterBody,
+    controls: &'a mut ControlInput,
 }
 
 /// Judges every character's reports, in parallel over column slices against one read-only collision index. Each row writes only
@@ -66,20 +69,22 @@ pub(super) fn run(server: &mut Server) {
             let Some(mut results) = archetype.get::<&mut AllowanceResult>() else { continue };
             let Some(mut signals) = archetype.get::<&mut MovementSignals>() else { continue };
             let Some(mut bodies) = archetype.get::<&mut CharacterBody>() else { continue };
+            let Some(mut controls) = archetype.get::<&mut ControlInput>() else { continue };
             let Some(owners) = archetype.get::<&PlayerSlot>() else { continue };
             let rows = truths
                 .par_chunks_mut(CHARACTERS_PER_JOB)
                 .zip(results.par_chunks_mut(CHARACTERS_PER_JOB))
                 .zip(signals.par_chunks_mut(CHARACTERS_PER_JOB))
                 .zip(bodies.par_chunks_mut(CHARACTERS_PER_JOB))
+                .zip(controls.par_chunks_mut(CHARACTERS_PER_JOB))
                 .zip(owners.par_chunks(CHARACTERS_PER_JOB));
-            rows.for_each(|((((truths, results), signals), bodies), owners)| {
+            rows.for_each(|(((((truths, results), signals), bodies), controls), owners)| {
                 let mut nearby = workers.nearby();
                 let mut world = CollisionWorld { index, nearby: &mut nearby };
-                let columns = truths.iter_mut().zip(results).zip(signals).zip(bodies).zip(owners);
-                for ((((truth, result), signals), body), owner) in columns {
+                let columns = truths.iter_mut().zip(results).zip(signals).zip(bodies).zip(controls).zip(owners);
+                for (((((truth, result), signals), body), controls), owner) in columns {
                     let reports = sessions.get(owner.0).map_or(&[][..], |session| session.inbox.reports());
-                    judge(Row { truth, result, signals, body }, reports, &rules, &mut world);
+                    judge(Row { truth, result, signals, body, controls }, reports, &rules, &mut world);
                 }
             });
         }
@@ -88,7 +93,7 @@ pub(super) fn run(server: &mut Server) {
 }
 
 fn judge<'a>(row: Row<'_>, reports: &[Report], rules: &Rules<'a>, world: &mut CollisionWorld<'a>) {
-    let Row { truth, result, signals: MovementSignals { signals }, body } = row;
+    let Row { truth, result, signals: MovementSignals { signals }, body, controls } = row;
     *result = AllowanceResult::default();
     signals.clear();
     for report in reports {
@@ -101,12 +106,17 @@ fn judge<'a>(row: Row<'_>, reports: &[Report], rules: &Rules<'a>, world: &mut Co
         if matches!(outcome.verdict, AllowanceVerdict::Refused(_)) {
             continue;
         }
+        if let Some(frame) = report.frames.last() {
+            *controls = ControlInput::of(&sanitised(frame));
+        }
         truth.clock.observe(made, rules.now);
         (truth.end, truth.custom) = (made, report.custom);
         if outcome.correction {
             result.correction = Some(truth.word(CorrectionCause::Allowance));
         }
-        *body = CharacterBody { moved: true, ..truth.body(rules) };
+        // Who sits is moved by its seat.
+        let moved = body.moved || outcome.verdict != AllowanceVerdict::Seated;
+        *body = CharacterBody { moved, ..truth.body(rules) };
     }
 }
 
@@ -147,12 +157,20 @@ impl Truth for AllowanceTruth {
                 self.custom = rules.module.initial();
                 CorrectionCause::Respawn
             }
+            BodyCommand::Sit { position, yaw } => {
+                validator.seat(position, yaw, &env);
+                CorrectionCause::Seat
+            }
             BodyCommand::Grant(grants) => {
                 validator.grants = grants;
                 return Obeyed::Quietly;
             }
         };
         Obeyed::Moved(self.word(cause))
+    }
+
+    fn carry(&mut self, position: Vec3, velocity: Vec3, yaw: f32) {
+        self.validator.carry(position, velocity, yaw);
     }
 
     fn word(&self, cause: CorrectionCause) -> Correction {

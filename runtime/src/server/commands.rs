@@ -1,6 +1,6 @@
 use glam::{Quat, Vec3};
 use tidelock_replication::ids::{InstanceId, PlayerId};
-use tidelock_replication::instance::{Audience, PartProperties, Pose};
+use tidelock_replication::instance::{Audience, PartProperties, Pose, Seat};
 use tidelock_sim::allowance::MovementGrants;
 
 /// Changes a game asks for; systems see the world, commands alter it, so that nothing changes unseen.
@@ -40,6 +40,12 @@ pub enum PlayerCommand {
     /// Lets the character do more than its motor settings, from now on and instead of earlier grants; for characters whose
     /// reports are judged by allowances, others refuse it.
     Grant(MovementGrants),
+    /// Puts the character on a spot of a part that everyone may know of: it follows the part, its reports count for what its player
+    /// holds alone ([`ControlInput`](crate::ControlInput) on its entity), and its entity carries the [`Seat`]. Until
+    /// [`Self::Stand`], [`Self::Teleport`], [`Self::Kill`] or [`Self::Respawn`], or the part's end.
+    Sit(Seat),
+    /// Puts a character that sits on its own feet, where it sits.
+    Stand,
     /// Puts the player into these audience groups and no others.
     SetGroups(Vec<u32>),
     /// Ends the player's session.

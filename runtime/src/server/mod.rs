@@ -22,6 +22,7 @@ mod players;
 mod publish;
 mod replay;
 mod run;
+mod seats;
 mod session;
 mod sessions;
 mod systems;
@@ -195,6 +196,7 @@ impl Server {
         stage(self, Stage::Replay, movement::run);
         stage(self, Stage::Game, |server| game::systems(server, SystemPoint::AfterReplay));
         stage(self, Stage::Physics, physics::run);
+        stage(self, Stage::Physics, seats::run);
         stage(self, Stage::Game, |server| game::systems(server, SystemPoint::AfterPhysics));
         stage(self, Stage::Game, |server| game::systems(server, SystemPoint::BeforePublish));
         stage(self, Stage::Publish, publish::run);

@@ -3,7 +3,7 @@ use std::collections::{HashMap, HashSet};
 use glam::Vec3;
 use hecs::{Entity, World};
 use tidelock_replication::ids::{Generation, InstanceId, Placed, PlayerId, Slot, SlotMap};
-use tidelock_replication::instance::{Audience, CharacterPose, PartProperties, Pose};
+use tidelock_replication::instance::{Audience, CharacterPose, PartProperties, Pose, Seat};
 use tidelock_replication::interest::InterestGrid;
 use tidelock_replication::motion::MotionArena;
 use tidelock_replication::place::{Place, Spawn};
@@ -16,6 +16,7 @@ use tidelock_sim::{SimTime, Tick, collision::ColliderId};
 
 use super::body::CharacterBody;
 use super::ownership::Owners;
+use super::seats::SeatPlace;
 use super::{ServerConfig, ServerError};
 use crate::scene::{Scene, add_collider};
 use crate::testing::Digest;
@@ -41,6 +42,8 @@ pub(crate) struct PlaceWorld {
     pub(super) owners: Owners,
     /// Parts that physics or a script moved in this tick.
     pub(super) moved_parts: Vec<Entity>,
+    /// Who sits, by player slot, and where its seat is; empty between ticks.
+    pub(super) sitters: Vec<(Entity, usize, Option<SeatPlace>)>,
     spawns: Vec<Spawn>,
     next_spawn: usize,
     players: u64,
@@ -57,7 +60,7 @@ pub struct PartVelocity {
 
 /// The capsule with which a character pushes loose parts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pusher(pub(crate) PushingBody);
+pub(crate) struct Pusher(pub(super) PushingBody);
 
 impl PlaceWorld {
     /// Opens a place for players.
@@ -83,6 +86,7 @@ impl PlaceWorld {
             loose_motion: LooseMotion::default(),
             owners: Owners::new(server),
             moved_parts: Vec::new(),
+            sitters: Vec::new(),
             spawns,
             next_spawn: 0,
             players: 0,
@@ -233,9 +237,7 @@ impl PlaceWorld {
     pub(super) fn destroy(&mut self, id: InstanceId) -> bool {
         let Some(entity) = self.touch_part(id) else { return false };
         let Ok(slot) = self.world.query_one_mut::<&Slot>(entity).copied() else { return false };
-        if let Ok(pusher) = self.world.query_one_mut::<&Pusher>(entity).copied() {
-            self.loose.remove_character(pusher.0);
-        }
+        self.remove_pusher(entity);
         self.publisher.destroy(Placed { slot, id });
         self.owners.remove(id, slot);
         self.grid.remove(slot);
@@ -265,6 +267,39 @@ impl PlaceWorld {
     pub(super) fn next_spawn(&mut self) -> Spawn {
         self.next_spawn = (self.next_spawn + 1) % self.spawns.len();
         self.spawns[self.next_spawn]
+    }
+
+    /// Where a seat is at `now`. `None` when its part is no more, or not for everyone to know of.
+    pub(super) fn seat_place(&self, seat: &Seat, now: SimTime) -> Option<SeatPlace> {
+        let mut query =
+            self.world.query_one::<(&Pose, &PartVelocity, &PartProperties, &Audience)>(self.entity(seat.part)?);
+        let (pose, moving, properties, audience) = query.get().ok()?;
+        if *audience != Audience::Shared {
+            return None;
+        }
+        let up = self.scene.settings.up;
+        let Some(mover) = properties.mover_at(*pose) else {
+            let (position, yaw) = seat.place(*pose, up);
+            return Some(SeatPlace { position, velocity: seat.velocity(*pose, moving.linear, moving.angular), yaw });
+        };
+        let (position, rotation) = mover.pose(now);
+        let (position, yaw) = seat.place(Pose { position, rotation }, up);
+        Some(SeatPlace { position, velocity: mover.velocity_at(position, now), yaw })
+    }
+
+    /// Lets a character push loose parts.
+    pub(super) fn add_pusher(&mut self, entity: Entity, position: Vec3) {
+        let MotorSettings { radius, half_height, .. } = self.scene.settings;
+        if let Ok(body) = self.loose.insert_character(position, radius, half_height) {
+            self.world.insert_one(entity, Pusher(body)).expect("the entity of a character in the place");
+        }
+    }
+
+    /// Takes a character out of the way of loose parts.
+    pub(super) fn remove_pusher(&mut self, entity: Entity) {
+        if let Ok(pusher) = self.world.remove_one::<Pusher>(entity) {
+            self.loose.remove_character(pusher.0);
+        }
     }
 
     /// A player id never used before.

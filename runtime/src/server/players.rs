@@ -12,11 +12,11 @@ use tidelock_sim::motor::CharacterState;
 
 use super::body::CharacterBody;
 use super::commands::Command;
-use super::place_world::{PartVelocity, Pusher};
+use super::place_world::PartVelocity;
 use super::replay::PlayerSlot;
 use super::session::{CharacterHandle, SessionStage};
 use super::truth::{BodyCommand, Obeyed};
-use super::{PlayerCommand, Server, SessionTraffic, truth};
+use super::{PlayerCommand, Server, SessionTraffic, seats, truth};
 
 /// Depth at which whatever falls out of the place is brought back, studs along up.
 const FALL_LIMIT: f32 = -500.0;
@@ -76,23 +76,20 @@ impl Server {
 pub(super) fn spawn(server: &mut Server, slot: usize) {
     let spawn = server.place.next_spawn();
     let Some(session) = server.sessions.get_mut(slot) else { return };
-    let settings = *server.place.settings();
     let id = session.reserved;
     let Some((entity, place_slot)) = server.place.enter(id, spawn.position) else {
         session.stage = SessionStage::Leaving;
         server.outbox.disconnect(session.connection, DisconnectCode::Full, "the place is full");
         return;
     };
-    let properties = CharacterProperties { player: session.player, name: session.name.clone(), color: session.color };
+    let (player, name, color) = (session.player, session.name.clone(), session.color);
+    let properties = CharacterProperties { player, name, color, seat: None };
     let pose = CharacterPose { position: spawn.position, yaw: spawn.yaw, state: CharacterState::Falling };
     let at = Placed { slot: place_slot, id };
     server.place.publisher.create_character(at, properties.clone(), pose, Audience::Shared);
     let world = server.place.world_mut();
     world.insert(entity, (PlayerSlot(slot), properties)).expect("the entity has just been made");
-    if let Ok(body) = server.place.loose.insert_character(spawn.position, settings.radius, settings.half_height) {
-        let world = server.place.world_mut();
-        world.insert_one(entity, Pusher(body)).expect("the entity has just been made");
-    }
+    server.place.add_pusher(entity, spawn.position);
     session.stage = SessionStage::Playing(CharacterHandle { entity, id, slot: place_slot });
     session.entering = true;
     server.place.owners.join(session.player);
@@ -137,6 +134,8 @@ fn apply_player(server: &mut Server, player: PlayerId, command: PlayerCommand) -
             BodyCommand::of(&command).is_some_and(|command| command_body(server, slot, &command))
         }
         PlayerCommand::Respawn => respawn(server, slot),
+        PlayerCommand::Sit(seat) => seats::sit(server, slot, seat),
+        PlayerCommand::Stand => seats::stand(server, slot),
         PlayerCommand::SetGroups(groups) => {
             regroup(server, slot, groups);
             true
@@ -155,7 +154,7 @@ fn respawn(server: &mut Server, slot: usize) -> bool {
 }
 
 /// Commands a character and tells its owner.
-fn command_body(server: &mut Server, slot: usize, command: &BodyCommand) -> bool {
+pub(super) fn command_body(server: &mut Server, slot: usize, command: &BodyCommand) -> bool {
     let Some(session) = server.sessions.get(slot) else { return false };
     let Some(character) = session.character() else { return false };
     let (connection, entering) = (session.connection, session.entering);
@@ -167,6 +166,9 @@ fn command_body(server: &mut Server, slot: usize, command: &BodyCommand) -> bool
         Obeyed::Moved(correction) => {
             server.outbox.send_state(connection, |bytes| write_correction_message(bytes, &correction));
         }
+    }
+    if matches!(command, BodyCommand::Teleport { .. } | BodyCommand::Kill | BodyCommand::Respawn { .. }) {
+        seats::leave(server, slot, character.entity);
     }
     true
 }

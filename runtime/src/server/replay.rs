@@ -1,9 +1,10 @@
+use glam::Vec3;
 use rayon::prelude::*;
 use tidelock_replication::wire::write_correction_message;
 use tidelock_sim::collision::CollisionWorld;
 use tidelock_sim::report::{
     CharacterTruth, Correction, CorrectionCause, ReplayEnvironment, ReplayVerdict, Report, ReportCounters,
-    replay_report,
+    replay_report, sanitised,
 };
 
 use super::Server;
@@ -11,6 +12,7 @@ use super::body::CharacterBody;
 use super::sessions::Sessions;
 use super::truth::{BodyCommand, Obeyed, Rules, Truth};
 use super::workers::{CHARACTERS_PER_JOB, Workers};
+use crate::control::ControlInput;
 
 /// Which player slot a character belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +24,14 @@ pub(crate) struct ReplayResult {
     pub(crate) counters: ReportCounters,
     /// The server's word for the owner; of several in one tick the last, which holds what the others said.
     pub(crate) correction: Option<Correction>,
+}
+
+/// A character's columns.
+struct Row<'a> {
+    truth: &'a mut CharacterTruth,
+    result: &'a mut ReplayResult,
+    body: &'a mut CharacterBody,
+    controls: &'a mut ControlInput,
 }
 
 /// Runs every character's reports, in parallel over column slices against one read-only collision index (S-20 to S-24a).
@@ -38,20 +48,21 @@ pub(super) fn run(server: &mut Server) {
             let Some(mut truths) = archetype.get::<&mut CharacterTruth>() else { continue };
             let Some(mut results) = archetype.get::<&mut ReplayResult>() else { continue };
             let Some(mut bodies) = archetype.get::<&mut CharacterBody>() else { continue };
+            let Some(mut controls) = archetype.get::<&mut ControlInput>() else { continue };
             let Some(owners) = archetype.get::<&PlayerSlot>() else { continue };
             let rows = truths
                 .par_chunks_mut(CHARACTERS_PER_JOB)
                 .zip(results.par_chunks_mut(CHARACTERS_PER_JOB))
                 .zip(bodies.par_chunks_mut(CHARACTERS_PER_JOB))
+                .zip(controls.par_chunks_mut(CHARACTERS_PER_JOB))
                 .zip(owners.par_chunks(CHARACTERS_PER_JOB));
-            rows.for_each(|(((truths, results), bodies), owners)| {
+            rows.for_each(|((((truths, results), bodies), controls), owners)| {
                 let mut nearby = workers.nearby();
                 let mut world = CollisionWorld { index, nearby: &mut nearby };
-                for (((truth, result), body), owner) in truths.iter_mut().zip(results).zip(bodies).zip(owners) {
+                let columns = truths.iter_mut().zip(results).zip(bodies).zip(controls).zip(owners);
+                for ((((truth, result), body), controls), owner) in columns {
                     let reports = sessions.get(owner.0).map_or(&[][..], |session| session.inbox.reports());
-                    if replay(truth, result, reports, &rules, &mut world) {
-                        *body = CharacterBody { moved: true, ..truth.body(&rules) };
-                    }
+                    replay(Row { truth, result, body, controls }, reports, &rules, &mut world);
                 }
             });
         }
@@ -59,29 +70,27 @@ pub(super) fn run(server: &mut Server) {
     merge(server);
 }
 
-/// Runs one character's reports; whether any moved it.
-fn replay(
-    truth: &mut CharacterTruth,
-    result: &mut ReplayResult,
-    reports: &[Report],
-    rules: &Rules<'_>,
-    world: &mut CollisionWorld<'_>,
-) -> bool {
+/// Runs one character's reports.
+fn replay(row: Row<'_>, reports: &[Report], rules: &Rules<'_>, world: &mut CollisionWorld<'_>) {
+    let Row { truth, result, body, controls } = row;
     let Rules { now, settings, module, replay: limits, .. } = *rules;
     let env = ReplayEnvironment { now, settings, module, limits };
     *result = ReplayResult::default();
-    let mut moved = false;
     for report in reports {
         let outcome = replay_report(truth, report, &env, world);
         result.counters.count(&outcome);
         match outcome.verdict {
             ReplayVerdict::Refused(_) => continue,
-            ReplayVerdict::Adopted { .. } => {}
+            ReplayVerdict::Adopted { .. } | ReplayVerdict::Seated => {}
             ReplayVerdict::Corrected { correction, .. } => result.correction = Some(correction),
         }
-        moved = true;
+        if let Some(frame) = report.frames.last() {
+            *controls = ControlInput::of(&sanitised(frame));
+        }
+        // Who sits is moved by its seat.
+        let moved = body.moved || outcome.verdict != ReplayVerdict::Seated;
+        *body = CharacterBody { moved, ..truth.body(rules) };
     }
-    moved
 }
 
 /// Counts, and sends corrections, in player-slot order.
@@ -103,8 +112,13 @@ impl Truth for CharacterTruth {
             BodyCommand::Teleport { position, yaw } => self.teleport(position, yaw),
             BodyCommand::Kill => self.kill(),
             BodyCommand::Respawn { position, yaw } => self.respawn(position, yaw, rules.module.initial()),
+            BodyCommand::Sit { position, yaw } => self.seat(position, yaw),
             BodyCommand::Grant(_) => return Obeyed::Unknown,
         })
+    }
+
+    fn carry(&mut self, position: Vec3, velocity: Vec3, yaw: f32) {
+        CharacterTruth::carry(self, position, velocity, yaw);
     }
 
     fn word(&self, cause: CorrectionCause) -> Correction {

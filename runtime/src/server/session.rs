@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use hecs::Entity;
 use tidelock_net::{ConnectionId, Feedback, LaneId, Span};
-use tidelock_replication::ids::{InstanceId, PlayerId, Slot};
+use tidelock_replication::ids::{InstanceId, Placed, PlayerId, Slot};
 use tidelock_replication::instance::Color;
 use tidelock_replication::interest::VisibleSet;
 use tidelock_replication::motion::{Delivery, MotionOutput, MotionSchedule};
@@ -64,6 +64,13 @@ pub(crate) struct CharacterHandle {
     pub(crate) entity: Entity,
     pub(crate) id: InstanceId,
     pub(crate) slot: Slot,
+}
+
+impl CharacterHandle {
+    /// The character as the publisher knows it.
+    pub(crate) fn placed(&self) -> Placed {
+        Placed { slot: self.slot, id: self.id }
+    }
 }
 
 /// What came from a session since the last tick.

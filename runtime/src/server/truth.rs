@@ -11,12 +11,15 @@ use super::allowances::{AllowanceResult, AllowanceTruth, MovementSignals};
 use super::body::CharacterBody;
 use super::replay::ReplayResult;
 use super::{PlayerCommand, Server};
+use crate::control::ControlInput;
 use crate::controller::Controller;
 
 /// What the server keeps of a character, by its controller. Its stage and commands of the game alone change it.
 pub(crate) trait Truth {
     /// Obeys the game.
     fn obey(&mut self, command: &BodyCommand, rules: &Rules<'_>) -> Obeyed;
+    /// Moves a character that sits with its seat.
+    fn carry(&mut self, position: Vec3, velocity: Vec3, yaw: f32);
     /// Where the character is, whole, for its owner.
     fn word(&self, cause: CorrectionCause) -> Correction;
     /// Where it is, for everyone.
@@ -40,6 +43,7 @@ pub(crate) enum BodyCommand {
     Teleport { position: Vec3, yaw: f32 },
     Kill,
     Respawn { position: Vec3, yaw: f32 },
+    Sit { position: Vec3, yaw: f32 },
     Grant(tidelock_sim::allowance::MovementGrants),
 }
 
@@ -72,13 +76,14 @@ pub(super) fn insert(server: &mut Server, entity: Entity, position: Vec3, yaw: f
             let motor = MotorSnapshot { position, yaw, state: CharacterState::Falling, ..MotorSnapshot::default() };
             let truth = CharacterTruth::new(CharacterSim::new(motor, rules.module), replay);
             let body = truth.body(&rules);
-            world.insert(entity, (truth, ReplayResult::default(), body))
+            world.insert(entity, (truth, ReplayResult::default(), ControlInput::default(), body))
         }
         Controller::Allowances => {
             let validator = AllowanceValidator::new(position, yaw, &rules.judging());
             let truth = AllowanceTruth::new(validator, rules.module.initial());
             let body = truth.body(&rules);
-            world.insert(entity, (truth, AllowanceResult::default(), MovementSignals::default(), body))
+            let components = (truth, AllowanceResult::default(), MovementSignals::default());
+            world.insert(entity, components).and_then(|()| world.insert(entity, (ControlInput::default(), body)))
         }
     };
     inserted.expect("the entity has just been made");

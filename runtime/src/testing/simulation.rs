@@ -8,7 +8,8 @@ use tidelock_net::{ConnectToken, LaneId, TokenRequest};
 use tidelock_replication::place::Place;
 
 use super::VirtualNetwork;
-use crate::client::{Client, ClientConfig, ControlInput};
+use crate::client::{Client, ClientConfig};
+use crate::control::ControlInput;
 use crate::protocol::Protocol;
 use crate::server::{Server, ServerConfig};
 

@@ -3,7 +3,7 @@ use std::time::Duration;
 use glam::Vec3;
 use tidelock_sim::motor::ControllerBytes;
 
-use crate::client::ControlInput;
+use crate::control::ControlInput;
 
 /// A player who wanders: walks a while, turns, stops, jumps, sprints and dashes, all from a seed.
 #[derive(Clone, Debug)]

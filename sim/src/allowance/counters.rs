@@ -10,6 +10,8 @@ pub struct AllowanceCounters {
     pub clamped: u64,
     /// Reports after which the character was put back.
     pub put_back: u64,
+    /// Reports of seated characters, taken for their controls alone.
+    pub seated: u64,
     /// Corrections called for.
     pub corrections: u64,
     refused: [u64; ReportRefusal::ALL.len()],
@@ -23,6 +25,7 @@ impl AllowanceCounters {
             AllowanceVerdict::Accepted => self.accepted += 1,
             AllowanceVerdict::Clamped => self.clamped += 1,
             AllowanceVerdict::PutBack => self.put_back += 1,
+            AllowanceVerdict::Seated => self.seated += 1,
             AllowanceVerdict::Refused(refusal) => self.refused[refusal as usize] += 1,
         }
         self.corrections += u64::from(outcome.correction);
@@ -36,6 +39,7 @@ impl AllowanceCounters {
         self.accepted += other.accepted;
         self.clamped += other.clamped;
         self.put_back += other.put_back;
+        self.seated += other.seated;
         self.corrections += other.corrections;
         for (sum, count) in self.refused.iter_mut().zip(other.refused) {
             *sum += count;

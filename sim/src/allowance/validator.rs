@@ -36,6 +36,8 @@ pub enum AllowanceVerdict {
     Clamped,
     /// The character stays where it was.
     PutBack,
+    /// The character sits: it follows its seat, and the report counts for its controls alone.
+    Seated,
 }
 
 /// A verdict and what follows from it.
@@ -166,6 +168,9 @@ impl AllowanceValidator {
             return AllowanceOutcome { verdict: AllowanceVerdict::Refused(refusal), correction: false };
         }
         self.last_sequence = Some(report.sequence);
+        if self.accepted.state == CharacterState::Seated {
+            return AllowanceOutcome { verdict: AllowanceVerdict::Seated, correction: false };
+        }
         let step = self.step(env);
         self.last = self.last.max(env.now);
         let mut split = Split::new(report.position - self.accepted.position, step.up);
@@ -205,7 +210,7 @@ impl AllowanceValidator {
         self.command(position, yaw, CharacterState::Falling, env);
     }
 
-    /// Seats a living character: until it is teleported, it follows [`Self::carry`] and its reports are refused.
+    /// Seats a living character: until it is teleported, it follows [`Self::carry`] and its reports move nothing.
     pub fn seat(&mut self, position: Vec3, yaw: f32, env: &AllowanceEnvironment<'_>) {
         let dead = self.accepted.state == CharacterState::Dead;
         self.command(position, yaw, if dead { CharacterState::Dead } else { CharacterState::Seated }, env);
@@ -234,7 +239,7 @@ impl AllowanceValidator {
             std::cmp::Ordering::Greater => return Err(ReportRefusal::UnknownEpoch),
             std::cmp::Ordering::Equal => {}
         }
-        if matches!(self.accepted.state, CharacterState::Seated | CharacterState::Dead) {
+        if self.accepted.state == CharacterState::Dead {
             return Err(ReportRefusal::NotReplayed);
         }
         check_claim(report, env.envelope)?;

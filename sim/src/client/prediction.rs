@@ -141,7 +141,8 @@ impl Prediction {
     }
 
     /// Takes in a drawn frame of `dt` seconds (wall time times [`super::Steering::rate`]) during which `input` was held
-    /// and runs it at once; the duration in `input` is ignored. A dead or seated character does not move.
+    /// and runs it at once; the duration in `input` is ignored. A dead character does not move; a seated one stays where
+    /// [`Self::carry`] puts it, and its reports tell what its owner holds.
     pub fn advance(
         &mut self,
         dt: f64,
@@ -152,7 +153,7 @@ impl Prediction {
         let decayed = if dt.is_finite() { dt as f32 } else { 0.0 };
         self.offset.decay(decayed, self.config.smoother.rate, &self.config.smoother);
         let mut step = PredictionStep::default();
-        if !replays(self.sim.motor.state) {
+        if self.sim.motor.state == CharacterState::Dead {
             self.hold(dt);
             return step;
         }
@@ -182,6 +183,15 @@ impl Prediction {
             step.motor.blocked |= outcome.motor.blocked;
         }
         step
+    }
+
+    /// Moves a seated character with its seat; others are left alone.
+    pub fn carry(&mut self, position: Vec3, velocity: Vec3, yaw: f32) {
+        let motor = &mut self.sim.motor;
+        if motor.state == CharacterState::Seated {
+            (motor.position, motor.velocity, motor.yaw) = (position, velocity, wrap_angle(yaw));
+            self.stride = Stride::at(motor);
+        }
     }
 
     /// Lets mover time pass without movement.

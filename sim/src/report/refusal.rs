@@ -8,7 +8,7 @@ pub enum ReportRefusal {
     StaleEpoch = 1,
     /// It names a game command that was never given.
     UnknownEpoch = 2,
-    /// The character is dead or seated, so it does not replay.
+    /// The character is dead, so it does not replay.
     NotReplayed = 3,
     /// A number of the pose is nonfinite.
     Nonfinite = 4,
@@ -60,6 +60,8 @@ pub struct ReportCounters {
     pub adopted: u64,
     /// Of those, reports that did not equal their replay to the bit.
     pub adopted_inexact: u64,
+    /// Reports of seated characters, taken for their controls alone.
+    pub seated: u64,
     /// Input frames run.
     pub frames: u64,
     /// Motor ticks run.
@@ -78,6 +80,7 @@ impl ReportCounters {
                 self.adopted += 1;
                 self.adopted_inexact += u64::from(!exact);
             }
+            super::ReplayVerdict::Seated => self.seated += 1,
             super::ReplayVerdict::Refused(refusal) => self.refused[refusal as usize] += 1,
             super::ReplayVerdict::Corrected { ref correction, .. } => self.corrected[correction.cause as usize] += 1,
         }
@@ -87,6 +90,7 @@ impl ReportCounters {
     pub fn add(&mut self, other: &Self) {
         self.adopted += other.adopted;
         self.adopted_inexact += other.adopted_inexact;
+        self.seated += other.seated;
         self.frames += other.frames;
         self.ticks += other.ticks;
         for (sum, count) in self.refused.iter_mut().zip(other.refused) {

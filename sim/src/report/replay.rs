@@ -4,7 +4,7 @@ use super::{
 };
 use crate::collision::CollisionWorld;
 use crate::module::SimulationModule;
-use crate::motor::MotorSettings;
+use crate::motor::{CharacterState, MotorSettings};
 use crate::simulation::{SimulationRun, simulate_frame};
 use crate::time::SimTime;
 
@@ -43,6 +43,8 @@ pub enum ReplayVerdict {
         /// Whether the replay gave the same to the bit.
         exact: bool,
     },
+    /// The character sits: it follows its seat, no frame was run, and the report counts for its controls alone.
+    Seated,
     /// The server keeps its own result.
     Corrected {
         /// What to send to the owner, reliably.
@@ -65,6 +67,10 @@ pub fn replay_report(
 ) -> ReplayOutcome {
     if let Err(refusal) = check_report(truth, report, env) {
         return ReplayOutcome { verdict: ReplayVerdict::Refused(refusal), frames: 0, ticks: 0 };
+    }
+    if truth.sim.motor.state == CharacterState::Seated {
+        truth.last_sequence = Some(report.sequence);
+        return ReplayOutcome { verdict: ReplayVerdict::Seated, frames: 0, ticks: 0 };
     }
     let durations = report.frames.iter().map(|frame| frame.duration.seconds());
     let admission = truth.budget.admit(env.now.seconds(), durations);
@@ -98,7 +104,7 @@ fn check_report(truth: &mut CharacterTruth, report: &Report, env: &ReplayEnviron
         std::cmp::Ordering::Greater => return Err(ReportRefusal::UnknownEpoch),
         std::cmp::Ordering::Equal => {}
     }
-    if !truth.replays() {
+    if truth.sim.motor.state == CharacterState::Dead {
         return Err(ReportRefusal::NotReplayed);
     }
     check_claim(report, env.limits)?;

@@ -77,10 +77,11 @@ fn commands_make_older_reports_stale_and_seats_are_followed() {
     assert_eq!(judge.report(at(2, 1, Vec3::X * 500.4)), AllowanceVerdict::Accepted);
     assert_eq!(judge.report(at(2, 1, Vec3::X * 500.4)), AllowanceVerdict::Refused(ReportRefusal::StaleSequence));
     judge.with(|validator, env| validator.seat(Vec3::Y * 9.0, 0.0, env));
-    assert_eq!(judge.report(at(3, 2, Vec3::Y)), AllowanceVerdict::Refused(ReportRefusal::NotReplayed));
+    assert_eq!(judge.report(at(3, 2, Vec3::Y)), AllowanceVerdict::Seated);
     judge.with(|validator, _| validator.carry(Vec3::Y * 12.0, Vec3::Y, 7.0));
     assert_eq!((judge.state().position, judge.state().state), (Vec3::Y * 12.0, CharacterState::Seated));
     judge.with(|validator, env| validator.kill(env));
+    assert_eq!(judge.report(at(4, 3, Vec3::X)), AllowanceVerdict::Refused(ReportRefusal::NotReplayed));
     judge.with(|validator, env| validator.seat(Vec3::ZERO, 0.0, env));
     assert_eq!(judge.state().state, CharacterState::Dead);
     judge.with(|validator, env| validator.respawn(Vec3::ZERO, 0.0, env));

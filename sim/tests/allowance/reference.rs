@@ -30,6 +30,7 @@ fn movement_allowance() {
                 AllowanceVerdict::Accepted => "accept",
                 AllowanceVerdict::Clamped => "clamp",
                 AllowanceVerdict::PutBack => "teleport",
+                AllowanceVerdict::Seated => "seated",
                 AllowanceVerdict::Refused(_) => "refuse",
             };
             let expect = &given["expect"];

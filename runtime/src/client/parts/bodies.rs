@@ -2,7 +2,7 @@ use glam::Vec3;
 use tidelock_replication::ids::InstanceId;
 use tidelock_replication::instance::{PartProperties, Pose};
 use tidelock_sim::collision::ColliderId;
-use tidelock_sim::motor::MotorSettings;
+use tidelock_sim::motor::{CharacterState, MotorSettings};
 use tidelock_sim::ownership::{PartView, PartViewConfig};
 use tidelock_sim::physics::{LooseMotion, LooseParts, LoosePartsConfig, PushingBody};
 use tidelock_sim::tracks::{CharacterPose, CharacterTrack};
@@ -118,28 +118,36 @@ impl Bodies {
     }
 
     /// Moves characters during the next step: the own one a share of its way to where it is at `last`, others to where
-    /// they are expected then.
+    /// they are expected then. Who sits pushes nothing: the own one has no position then.
     pub(super) fn move_characters(
         &mut self,
         replica: &Replica,
-        (own, position): (Option<InstanceId>, Vec3),
+        (own, position): (Option<InstanceId>, Option<Vec3>),
         (time, last): (SimTime, SimTime),
     ) {
         let left = 1 + last.0.saturating_sub(time.0) / SimTime::UNITS_PER_TICK;
         let MotorSettings { radius, half_height, .. } = self.settings;
-        match &mut self.own {
-            Some((body, at)) => {
+        match (&mut self.own, position) {
+            (Some((body, at)), Some(position)) => {
                 *at += (position - *at) / left as f32;
                 self.physics.move_character(*body, *at);
             }
-            None => {
+            (Some((body, _)), None) => {
+                self.physics.remove_character(*body);
+                self.own = None;
+            }
+            (None, Some(position)) => {
                 let body = self.physics.insert_character(position, radius, half_height);
                 self.own = body.ok().map(|body| (body, position));
             }
+            (None, None) => {}
         }
         self.others.iter_mut().for_each(|(.., here)| *here = false);
         for (id, track) in replica.world.query::<(&InstanceId, &CharacterTrack)>().iter() {
             let Some(pose) = expected(track, time.seconds()).filter(|_| own != Some(*id)) else { continue };
+            if pose.state == CharacterState::Seated {
+                continue;
+            }
             if let Some((_, body, here)) = self.others.iter_mut().find(|(other, ..)| other == id) {
                 *here = true;
                 self.physics.move_character(*body, pose.position);

@@ -6,6 +6,7 @@ mod report;
 use tidelock_replication::ids::{InstanceId, PlayerId};
 use tidelock_replication::wire::OwnershipWord;
 use tidelock_sim::collision::ColliderId;
+use tidelock_sim::motor::CharacterState;
 use tidelock_sim::ownership::{OwnershipNotice, PartRole, PartView, PlayerId as Simulating};
 use tidelock_sim::physics::LooseParts;
 use tidelock_sim::{PartState, SimTime};
@@ -179,7 +180,8 @@ fn step(client: &mut Client, last: SimTime) {
     let Client { parts, replica, own, .. } = client;
     let (Some(bodies), Some(motor), false) = (&mut parts.bodies, own.motor(), parts.own.is_empty()) else { return };
     let (views, time) = (replica.views, parts.time);
-    bodies.move_characters(replica, (own.id(), motor.position), (time, last));
+    let position = (motor.state != CharacterState::Seated).then_some(motor.position);
+    bodies.move_characters(replica, (own.id(), position), (time, last));
     let mut query = replica.world.query::<(&InstanceId, &PartView)>();
     for (id, view) in query.iter().filter(|(_, view)| !view.is_own()) {
         bodies.drive(*id, view, time.seconds(), &views);

@@ -1,7 +1,7 @@
 use glam::Vec3;
 use tidelock_sim::motor::{ControllerBytes, InputFrame};
 
-/// What the player holds now.
+/// What a player holds: handed to its client each frame, and a component of its character on the server, as of its last report.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ControlInput {
     /// Wanted movement, length 0 to 1 as a share of full speed; in the camera's axes (−z forward) when `camera_relative`,
@@ -20,6 +20,12 @@ pub struct ControlInput {
 }
 
 impl ControlInput {
+    /// What a frame was run with.
+    pub(crate) fn of(frame: &InputFrame) -> Self {
+        let InputFrame { direction, camera_relative, camera_yaw, jump, auto_jump, controller, .. } = *frame;
+        Self { direction, camera_relative, camera_yaw, jump, auto_jump, controller }
+    }
+
     /// The frame the motor runs on; its duration is set when time is cut into frames.
     pub(crate) fn frame(&self) -> InputFrame {
         InputFrame {
