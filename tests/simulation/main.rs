@@ -7,6 +7,7 @@ mod instances;
 mod isolation;
 mod join;
 mod movers;
+mod owners;
 mod ownership;
 mod remote_motion;
 mod seats;

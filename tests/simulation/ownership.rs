@@ -11,7 +11,7 @@ use tidelock::{DrawnPart, PartOwner, PartOwnership};
 use super::*;
 
 /// A yard with one loose crate, and players around it.
-const YARD: &str = r#"
+pub(super) const YARD: &str = r#"
 name = "Yard"
 
 [[spawn]]
@@ -32,7 +32,7 @@ position = [0.0, 1.5, 0.0]
 anchored = false
 "#;
 
-const CRATE: InstanceId = InstanceId(2);
+pub(super) const CRATE: InstanceId = InstanceId(2);
 
 /// Nothing pulls: what moves goes on, so that every unevenness is a handoff's.
 fn weightless() -> Place {
@@ -42,29 +42,29 @@ fn weightless() -> Place {
     .expect("a sound place")
 }
 
-fn yard() -> Place {
+pub(super) fn yard() -> Place {
     Place::compile(YARD).expect("a sound place")
 }
 
-fn idle(_: ClientKey, _: Duration) -> ControlInput {
+pub(super) fn idle(_: ClientKey, _: Duration) -> ControlInput {
     ControlInput::default()
 }
 
-fn towards(direction: Vec3) -> ControlInput {
+pub(super) fn towards(direction: Vec3) -> ControlInput {
     ControlInput { direction, ..ControlInput::default() }
 }
 
-fn crate_of(game: &Simulation, key: ClientKey) -> DrawnPart {
+pub(super) fn crate_of(game: &Simulation, key: ClientKey) -> DrawnPart {
     let parts = &game.client(key).projection().parts;
     *parts.iter().find(|part| part.id == CRATE).expect("the crate is in sight")
 }
 
-fn player(game: &Simulation, key: ClientKey) -> PlayerId {
+pub(super) fn player(game: &Simulation, key: ClientKey) -> PlayerId {
     game.client(key).player().expect("it plays")
 }
 
 /// Where the server has the crate.
-fn truth(game: &Simulation) -> Vec3 {
+pub(super) fn truth(game: &Simulation) -> Vec3 {
     game.server().loose_parts().find(|(id, ..)| *id == CRATE).expect("the crate").1.position
 }
 

@@ -3,9 +3,9 @@ use tidelock_replication::interest::{Origin, Viewer};
 use tidelock_replication::motion::MotionSchedule;
 use tidelock_sim::Tick;
 
-use super::Server;
 use super::body::CharacterBody;
 use super::workers::SESSIONS_PER_JOB;
+use super::{Server, ownership};
 
 /// Who sees what, for the players this tick broadcasts to, in parallel. Cost follows what is found.
 pub(super) fn run(server: &mut Server) {
@@ -33,4 +33,5 @@ pub(super) fn run(server: &mut Server) {
             }
         });
     });
+    ownership::tell_sights(server);
 }

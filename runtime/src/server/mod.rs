@@ -20,6 +20,7 @@ mod place_transfer;
 mod place_world;
 mod players;
 mod publish;
+mod pusher;
 mod replay;
 mod run;
 mod seats;

@@ -149,7 +149,7 @@ pub(super) fn elect(server: &mut Server) {
         }
     }
     server.place.owners.table.expire(now);
-    tell(server);
+    settle(server);
 }
 
 /// Living characters whose clients simulate, in slot order.
@@ -168,12 +168,27 @@ fn candidates(server: &mut Server) {
     }
 }
 
-/// Tells old owners, new owners and those who see a part; whoever owns it is sent none of its motion.
-fn tell(server: &mut Server) {
+/// Notes what this tick changed, for [`tell`]. Of parts that come back, what physics has made of them since their owner's last
+/// word is the truth from now on.
+fn settle(server: &mut Server) {
+    let Server { place, metrics, .. } = server;
+    let mut notices = std::mem::take(&mut place.owners.notices);
+    place.owners.table.drain_notices(&mut notices);
+    metrics.handovers = place.owners.table.handovers();
+    for notice in notices.iter().filter(|notice| notice.owner.is_none()) {
+        if let Some(state) = place.loose.state(notice.part) {
+            physics::write(place, notice.part, &state);
+            place.owners.table.record(notice.part, &state, notice.at);
+        }
+    }
+    place.owners.notices = notices;
+}
+
+/// Tells old owners, new owners and those who see a part; whoever owns it is sent none of its motion. After this tick's
+/// records, so that a part which has just been made is known to whoever gets it.
+pub(super) fn tell(server: &mut Server) {
     let generation = server.place.generation();
     let mut notices = std::mem::take(&mut server.place.owners.notices);
-    server.place.owners.table.drain_notices(&mut notices);
-    server.metrics.handovers = server.place.owners.table.handovers();
     let mut freed = std::mem::take(&mut server.place.owners.freed);
     for slot in freed.drain(..) {
         server.sessions.iter_mut().for_each(|(_, session)| session.schedule.set_own(slot, false));
@@ -198,13 +213,24 @@ fn tell(server: &mut Server) {
                 server.outbox.send(session.connection, bytes.clone());
             }
         }
-        if notice.owner.is_none() {
-            // What physics has made of it since its owner's last word is the truth from now on.
-            if let Some(state) = server.place.loose.state(notice.part) {
-                physics::write(&mut server.place, notice.part, &state);
-                server.place.owners.table.record(notice.part, &state, notice.at);
-            }
-        }
     }
     server.place.owners.notices = notices;
+}
+
+/// Tells whoever has come to see a part who simulates it: nothing of what changed out of sight was said.
+pub(super) fn tell_sights(server: &mut Server) {
+    let Server { sessions, place, outbox, .. } = server;
+    let generation = place.generation();
+    for (_, session) in sessions.iter().filter(|(_, session)| session.served) {
+        for index in session.visible.entered() {
+            let Some(part) = place.part_at(index) else { continue };
+            let Some((owner, epoch)) = place.owners.table.told(ColliderId(part.0)) else { continue };
+            if owner == Some(Simulating(session.player.0)) {
+                continue;
+            }
+            let owner = owner.map(|owner| PlayerId(owner.0));
+            let word = OwnershipWord { generation, part, epoch, owner, written: false, known: None };
+            outbox.send_state(session.connection, |bytes| write_ownership(bytes, &word));
+        }
+    }
 }

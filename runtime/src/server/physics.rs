@@ -4,7 +4,8 @@ use tidelock_sim::PartState;
 use tidelock_sim::collision::ColliderId;
 
 use super::body::CharacterBody;
-use super::place_world::{PartVelocity, PlaceWorld, Pusher};
+use super::place_world::{PartVelocity, PlaceWorld};
+use super::pusher::Pusher;
 use super::{Server, ownership};
 
 /// How far physics may be from what an owner says before it is put there: a part at rest is not woken by its owner's word.
@@ -20,8 +21,9 @@ pub(super) fn run(server: &mut Server) {
     ownership::take_reports(server);
     let place = &mut server.place;
     let (world, loose) = place.physics_parts();
-    for (body, pusher) in world.query::<(&CharacterBody, &Pusher)>().iter() {
-        loose.move_character(pusher.0, body.position);
+    for (body, pusher) in world.query::<(&CharacterBody, &mut Pusher)>().iter() {
+        let position = pusher.follow(body.position);
+        loose.move_character(pusher.body, position);
     }
     let mut moved = std::mem::take(&mut place.loose_motion);
     moved.clear();

@@ -10,12 +10,13 @@ use tidelock_replication::place::{Place, Spawn};
 use tidelock_replication::publish::{CurrentPoses, InstancePublisher};
 use tidelock_sim::collision::CollisionIndex;
 use tidelock_sim::motor::MotorSettings;
-use tidelock_sim::physics::{LooseMotion, LooseParts, LoosePartsConfig, PartState, PushingBody};
+use tidelock_sim::physics::{LooseMotion, LooseParts, LoosePartsConfig, PartState};
 use tidelock_sim::report::CharacterTruth;
 use tidelock_sim::{SimTime, Tick, collision::ColliderId};
 
 use super::body::CharacterBody;
 use super::ownership::Owners;
+use super::pusher::Pusher;
 use super::seats::SeatPlace;
 use super::{ServerConfig, ServerError};
 use crate::scene::{Scene, add_collider};
@@ -57,10 +58,6 @@ pub struct PartVelocity {
     /// Angular.
     pub angular: Vec3,
 }
-
-/// The capsule with which a character pushes loose parts.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pusher(pub(super) PushingBody);
 
 impl PlaceWorld {
     /// Opens a place for players.
@@ -291,14 +288,14 @@ impl PlaceWorld {
     pub(super) fn add_pusher(&mut self, entity: Entity, position: Vec3) {
         let MotorSettings { radius, half_height, .. } = self.scene.settings;
         if let Ok(body) = self.loose.insert_character(position, radius, half_height) {
-            self.world.insert_one(entity, Pusher(body)).expect("the entity of a character in the place");
+            self.world.insert_one(entity, Pusher::new(body, position)).expect("the entity of a character in the place");
         }
     }
 
     /// Takes a character out of the way of loose parts.
     pub(super) fn remove_pusher(&mut self, entity: Entity) {
         if let Ok(pusher) = self.world.remove_one::<Pusher>(entity) {
-            self.loose.remove_character(pusher.0);
+            self.loose.remove_character(pusher.body);
         }
     }
 
@@ -310,6 +307,12 @@ impl PlaceWorld {
 
     pub(super) fn entity(&self, id: InstanceId) -> Option<Entity> {
         self.entities.get(&id).copied()
+    }
+
+    /// The part or character in the slot of this index.
+    pub(super) fn part_at(&self, index: usize) -> Option<InstanceId> {
+        let (_, entity) = self.slots.at(index)?;
+        self.world.get::<&InstanceId>(*entity).ok().map(|id| *id)
     }
 
     pub(super) fn place(&self) -> &Place {

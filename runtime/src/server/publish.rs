@@ -9,7 +9,7 @@ use tidelock_sim::report::CorrectionCause;
 
 use super::body::CharacterBody;
 use super::place_world::PartVelocity;
-use super::{Server, truth};
+use super::{Server, ownership, truth};
 
 /// Turns what changed into bytes: motion once per subject, records once per audience, and everything for those who come in.
 pub(super) fn run(server: &mut Server) {
@@ -19,6 +19,7 @@ pub(super) fn run(server: &mut Server) {
     records(server, &mut output);
     newcomers(server, &mut output);
     server.published = output;
+    ownership::tell(server);
 }
 
 /// Encodes the motion of every subject that moved, and moves it in the interest grid.

@@ -60,6 +60,8 @@ pub struct OwnershipTable {
     ids: Vec<ColliderId>,
     counters: OwnedCounters,
     handovers: u64,
+    /// Epoch of a new part: no removed one had a later one.
+    first_epoch: u32,
 }
 
 impl OwnershipTable {
@@ -74,6 +76,7 @@ impl OwnershipTable {
             ids: Vec::new(),
             counters: OwnedCounters::default(),
             handovers: 0,
+            first_epoch: 0,
         }
     }
 
@@ -95,11 +98,14 @@ impl OwnershipTable {
         self.handovers
     }
 
-    /// Adds a loose part, the server's; false when it is there already.
+    /// Adds a loose part, the server's; false when it is there already. Its epochs go on above those of all parts that were
+    /// removed, so that one which is loose again is not taken for its former self.
     pub fn insert_part(&mut self, part: ColliderId, state: PartState, now: SimTime) -> bool {
         let free = !self.parts.contains_key(&part);
         if free {
-            self.parts.insert(part, Lease::new(state, now));
+            let mut lease = Lease::new(state, now);
+            lease.epoch = self.first_epoch;
+            self.parts.insert(part, lease);
         }
         free
     }
@@ -107,7 +113,9 @@ impl OwnershipTable {
     /// Removes a part; false when there was none. Nobody is told: the part's own removal says it.
     pub fn remove_part(&mut self, part: ColliderId) -> bool {
         self.dirty.retain(|dirty| *dirty != part);
-        self.parts.remove(&part).is_some()
+        let removed = self.parts.remove(&part);
+        self.first_epoch = removed.as_ref().map_or(0, |lease| lease.epoch).max(self.first_epoch);
+        removed.is_some()
     }
 
     /// Lets a player own parts from now on. A known player's reports go on as they were.
@@ -131,6 +139,14 @@ impl OwnershipTable {
     #[must_use]
     pub fn owner(&self, part: ColliderId) -> Option<PlayerId> {
         self.parts.get(&part).and_then(|lease| lease.owner)
+    }
+
+    /// Owner and epoch of a part that a player has owned, as last told, for whoever has heard nothing of it. `None` when it
+    /// has always been the server's, or when there is no such part.
+    #[must_use]
+    pub fn told(&self, part: ColliderId) -> Option<(Option<PlayerId>, u32)> {
+        let lease = self.parts.get(&part).filter(|lease| lease.changed.is_some())?;
+        Some((lease.told, lease.epoch))
     }
 
     /// A part's epoch: it grows with each change of owner and each write of the game.

@@ -174,12 +174,19 @@ impl PartView {
                 PartRole::Acquire { known, at, predicted }
             }
             (false, true) => {
-                (self.own, self.switched) = (false, true);
-                self.keep();
-                self.track.set_send_interval(self.send_interval);
+                self.let_go();
                 PartRole::Release
             }
             (false, false) => PartRole::Unchanged,
+        }
+    }
+
+    /// It is not simulated here any longer, by the server's word or because it is loose no more: its motion comes from others.
+    pub fn let_go(&mut self) {
+        if self.own {
+            (self.own, self.switched) = (false, true);
+            self.keep();
+            self.track.set_send_interval(self.send_interval);
         }
     }
 

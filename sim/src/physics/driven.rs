@@ -6,6 +6,7 @@ use super::loose::state_of;
 use super::solid::is_solid;
 use crate::collision::{ColliderError, ColliderId, Shape};
 use crate::part::PartState;
+use crate::time::SimTime;
 
 /// Most steps a part can be simulated at once, half a second.
 const MOST_BEHIND: u32 = 30;
@@ -39,11 +40,19 @@ impl LooseParts {
         self.place(id, state)
     }
 
-    /// Acquires driven parts as they were `ticks` steps ago and simulates those steps at once, joints and contacts and all,
-    /// while everything else stands still; at most 30 steps. Parts that are not driven, or not sound, are passed over (S-52).
-    pub fn acquire_behind(&mut self, parts: &[(ColliderId, PartState)], ticks: u32) {
+    /// Acquires driven parts as they were `ticks` steps before `now` and simulates those steps at once, joints and contacts
+    /// and all, at most 30; movers go the way they went meanwhile, parts simulated here already stand still. Before each
+    /// step `move_characters` is called with the time it ends at, so that whoever pushed the parts does so now; and first,
+    /// with `true`, for the instant it all begins, for [`Self::put_character`]. Parts that are not driven, or not sound, are
+    /// passed over (S-52).
+    pub fn acquire_behind(
+        &mut self,
+        parts: &[(ColliderId, PartState)],
+        (now, ticks): (SimTime, u32),
+        mut move_characters: impl FnMut(&mut Self, SimTime, bool),
+    ) {
         let mut others: Vec<(ColliderId, PartState)> = Vec::new();
-        for (id, handle) in &self.awake {
+        for (id, handle) in &self.bodies {
             if let Some(body) = self.world.bodies.get(*handle).filter(|body| body.is_dynamic()) {
                 others.push((*id, state_of(body)));
             }
@@ -51,10 +60,21 @@ impl LooseParts {
         for (id, state) in parts {
             self.acquire(*id, state);
         }
-        for _ in 0..ticks.min(MOST_BEHIND) {
+        let ticks = u64::from(ticks.min(MOST_BEHIND)).min(now.0 / SimTime::UNITS_PER_TICK);
+        let ago = |ticks: u64| SimTime(now.0 - ticks * SimTime::UNITS_PER_TICK);
+        if ticks == 0 {
+            return;
+        }
+        self.put_movers(ago(ticks));
+        move_characters(self, ago(ticks), true);
+        for left in (0..ticks).rev() {
+            self.move_movers(ago(left));
+            move_characters(self, ago(left), false);
             self.world.step();
             for (id, state) in &others {
-                self.place(*id, state);
+                if self.state(*id).is_some_and(|held| held != *state) {
+                    self.place(*id, state);
+                }
             }
         }
     }
@@ -94,7 +114,6 @@ impl LooseParts {
 mod tests {
     use super::*;
     use crate::physics::{LooseMotion, LoosePartsConfig};
-    use crate::time::SimTime;
     use glam::{Quat, Vec3};
 
     // S-50

@@ -273,6 +273,13 @@ impl LooseParts {
         }
     }
 
+    /// Puts a character elsewhere at once, pushing nothing on its way; false when it is gone, or `position` is nonfinite.
+    pub fn put_character(&mut self, character: PushingBody, position: Vec3) -> bool {
+        let Some(body) = self.world.bodies.get_mut(character.0).filter(|_| position.is_finite()) else { return false };
+        body.set_translation(position, true);
+        true
+    }
+
     /// Removes a character; false when it is gone already.
     pub fn remove_character(&mut self, character: PushingBody) -> bool {
         let removed = self.world.remove_body_with_colliders(character.0, true).is_some();
@@ -283,6 +290,17 @@ impl LooseParts {
     /// Simulates 1/60 s ending at `at`, which is where the movers go, and replaces `moved` by the parts that are awake or
     /// have just come to rest, these with zero velocities.
     pub fn step(&mut self, at: SimTime, moved: &mut LooseMotion) {
+        self.move_movers(at);
+        self.world.step();
+        self.read(moved);
+        for at in 0..self.awake.len() {
+            let (id, handle) = self.awake[at];
+            self.note_reach(id, handle);
+        }
+    }
+
+    /// Moves scripted movers during the next step to where they are at `at`.
+    pub(super) fn move_movers(&mut self, at: SimTime) {
         for (_, handle, mover) in &self.movers {
             if let Some(body) = self.world.bodies.get_mut(*handle) {
                 let (position, rotation) = mover.pose(at);
@@ -292,11 +310,15 @@ impl LooseParts {
                 }
             }
         }
-        self.world.step();
-        self.read(moved);
-        for at in 0..self.awake.len() {
-            let (id, handle) = self.awake[at];
-            self.note_reach(id, handle);
+    }
+
+    /// Puts scripted movers where they are at `at`, without sweeping.
+    pub(super) fn put_movers(&mut self, at: SimTime) {
+        for (_, handle, mover) in &self.movers {
+            if let Some(body) = self.world.bodies.get_mut(*handle) {
+                let (position, rotation) = mover.pose(at);
+                body.set_position(Pose::from_parts(position, rotation), true);
+            }
         }
     }
 

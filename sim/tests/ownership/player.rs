@@ -85,7 +85,8 @@ impl Player {
             if !acquired.is_empty() {
                 // The step below is the last of them.
                 let ticks = ((present - since) * 60.0).round() as u32;
-                self.physics.acquire_behind(&acquired, ticks.saturating_sub(1));
+                let now = SimTime::from_seconds(present);
+                self.physics.acquire_behind(&acquired, (now, ticks.saturating_sub(1)), |_, _, _| {});
             }
         }
         self.simulate(present);

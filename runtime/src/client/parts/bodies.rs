@@ -1,20 +1,17 @@
-use glam::Vec3;
 use tidelock_replication::ids::InstanceId;
 use tidelock_replication::instance::{PartProperties, Pose};
 use tidelock_sim::collision::ColliderId;
-use tidelock_sim::motor::{CharacterState, MotorSettings};
+use tidelock_sim::motor::MotorSettings;
 use tidelock_sim::ownership::{PartView, PartViewConfig};
-use tidelock_sim::physics::{LooseMotion, LooseParts, LoosePartsConfig, PushingBody};
-use tidelock_sim::tracks::{CharacterPose, CharacterTrack};
+use tidelock_sim::physics::{LooseMotion, LooseParts, LoosePartsConfig};
 use tidelock_sim::{PartState, SimTime};
 
 use super::super::replica::Replica;
+use super::characters::{Characters, Own};
 use crate::scene::Scene;
 
 /// Parts of others without news for this long stay where they are put, seconds.
 const NEWS: f64 = 2.0;
-/// How long another character's motion leads it on, seconds.
-const SILENT: f64 = 0.4;
 
 /// Physics of a place on a client: own parts are simulated, all others driven, characters push.
 #[derive(Debug)]
@@ -22,17 +19,9 @@ pub(super) struct Bodies {
     physics: LooseParts,
     settings: MotorSettings,
     moved: LooseMotion,
-    /// The own character, and where its last step ended.
-    own: Option<(PushingBody, Vec3)>,
-    others: Vec<(InstanceId, PushingBody, bool)>,
+    characters: Characters,
     /// Parts that physics could not hold.
     refused: usize,
-}
-
-/// Where another character pushes: where its motion leads, or where it was last heard of when it fell silent on its way.
-fn expected(track: &CharacterTrack, time: f64) -> Option<CharacterPose> {
-    let newest = track.newest()?;
-    if newest.time < time - SILENT { Some(*newest) } else { track.sample(time) }
 }
 
 impl Bodies {
@@ -45,8 +34,7 @@ impl Bodies {
             physics: LooseParts::new(config),
             settings,
             moved: LooseMotion::default(),
-            own: None,
-            others: Vec::new(),
+            characters: Characters::default(),
             refused: 0,
         };
         for part in scene.place.parts() {
@@ -87,9 +75,17 @@ impl Bodies {
         self.physics.is_driven(id)
     }
 
-    /// Simulates parts here from now on, which were like this so many steps ago.
-    pub(super) fn acquire(&mut self, parts: &[(ColliderId, PartState)], ticks: u32) {
-        self.physics.acquire_behind(parts, ticks);
+    /// Simulates parts here from now on, which were like this so many steps ago, pushed by whoever was there since.
+    pub(super) fn acquire(
+        &mut self,
+        parts: &[(ColliderId, PartState)],
+        (now, ticks): (SimTime, u32),
+        (replica, own): (&Replica, Own<'_>),
+    ) {
+        let Self { physics, characters, settings, .. } = self;
+        physics.acquire_behind(parts, (now, ticks), |physics, time, first| {
+            characters.move_to(physics, (replica, settings), own, (time, first));
+        });
     }
 
     pub(super) fn release(&mut self, id: ColliderId) {
@@ -117,46 +113,10 @@ impl Bodies {
         }
     }
 
-    /// Moves characters during the next step: the own one a share of its way to where it is at `last`, others to where
-    /// they are expected then. Who sits pushes nothing: the own one has no position then.
-    pub(super) fn move_characters(
-        &mut self,
-        replica: &Replica,
-        (own, position): (Option<InstanceId>, Option<Vec3>),
-        (time, last): (SimTime, SimTime),
-    ) {
-        let left = 1 + last.0.saturating_sub(time.0) / SimTime::UNITS_PER_TICK;
-        let MotorSettings { radius, half_height, .. } = self.settings;
-        match (&mut self.own, position) {
-            (Some((body, at)), Some(position)) => {
-                *at += (position - *at) / left as f32;
-                self.physics.move_character(*body, *at);
-            }
-            (Some((body, _)), None) => {
-                self.physics.remove_character(*body);
-                self.own = None;
-            }
-            (None, Some(position)) => {
-                let body = self.physics.insert_character(position, radius, half_height);
-                self.own = body.ok().map(|body| (body, position));
-            }
-            (None, None) => {}
-        }
-        self.others.iter_mut().for_each(|(.., here)| *here = false);
-        for (id, track) in replica.world.query::<(&InstanceId, &CharacterTrack)>().iter() {
-            let Some(pose) = expected(track, time.seconds()).filter(|_| own != Some(*id)) else { continue };
-            if pose.state == CharacterState::Seated {
-                continue;
-            }
-            if let Some((_, body, here)) = self.others.iter_mut().find(|(other, ..)| other == id) {
-                *here = true;
-                self.physics.move_character(*body, pose.position);
-            } else if let Ok(body) = self.physics.insert_character(pose.position, radius, half_height) {
-                self.others.push((*id, body, true));
-            }
-        }
-        let Self { physics, others, .. } = self;
-        others.retain(|(_, body, here)| *here || !physics.remove_character(*body));
+    /// Moves characters during the next step, which ends at `time`.
+    pub(super) fn move_characters(&mut self, replica: &Replica, own: Own<'_>, time: SimTime) {
+        let Self { physics, characters, settings, .. } = self;
+        characters.move_to(physics, (replica, settings), own, (time, false));
     }
 
     pub(super) fn step(&mut self, time: SimTime) {

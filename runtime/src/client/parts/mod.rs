@@ -1,6 +1,8 @@
 //! Loose parts this client owns: simulated here, ahead of the server by half a round trip, and reported (S-52).
 
 mod bodies;
+mod characters;
+mod path;
 mod report;
 
 use tidelock_replication::ids::{InstanceId, PlayerId};
@@ -11,9 +13,12 @@ use tidelock_sim::ownership::{OwnershipNotice, PartRole, PartView, PlayerId as S
 use tidelock_sim::physics::LooseParts;
 use tidelock_sim::{PartState, SimTime};
 
+use super::replica::Replica;
 use super::{Client, PartOwner};
 
 use bodies::Bodies;
+use characters::Own;
+use path::OwnPath;
 use report::Reporting;
 
 /// Notices kept until the own character lives; more than any join brings.
@@ -33,6 +38,7 @@ pub(super) struct OwnedParts {
     /// Server time at which they are drawn, seconds.
     drawn: Option<f64>,
     notices: Vec<OwnershipWord>,
+    path: OwnPath,
     reporting: Reporting,
 }
 
@@ -67,12 +73,18 @@ pub(super) fn run(client: &mut Client) {
     if idle {
         parts.time = last;
     }
+    let motor = &prediction.sim().motor;
+    if motor.state == CharacterState::Seated {
+        parts.path.clear();
+    } else {
+        parts.path.record(predicted, motor.position);
+    }
     parts.drawn = Some(predicted.seconds() - f64::from(LooseParts::STEP));
     reshape(client);
     apply(client, me);
     while client.parts.time < last {
         client.parts.time.0 += SimTime::UNITS_PER_TICK;
-        step(client, last);
+        step(client);
     }
     report::run(client);
     client.stats.owned_parts = client.parts.own.len();
@@ -87,6 +99,13 @@ fn reshape(client: &mut Client) {
         let still = parts.own.binary_search(&id);
         if let (Ok(at), true) = (still, loose.is_none()) {
             parts.own.remove(at);
+            let entity = replica.touch(id);
+            let held =
+                entity.and_then(|entity| replica.world.query_one_mut::<(&mut PartView, &mut PartOwner)>(entity).ok());
+            if let Some((view, owner)) = held {
+                view.let_go();
+                *owner = PartOwner::Server;
+            }
         }
         if let Some(bodies) = &mut parts.bodies {
             bodies.reshape(id, replica.part(id), still.is_ok() && loose.is_some());
@@ -96,7 +115,7 @@ fn reshape(client: &mut Client) {
 
 /// Acts on the server's word: takes parts over, lets them go, puts them elsewhere.
 fn apply(client: &mut Client, me: PlayerId) {
-    let Client { parts, replica, scene, stats, .. } = client;
+    let Client { parts, replica, own, scene, stats, .. } = client;
     let Some(scene) = scene else { return };
     let views = replica.views;
     // Parts gained at one instant are run up to the present together, contacts and all.
@@ -126,7 +145,7 @@ fn apply(client: &mut Client, me: PlayerId) {
             PartRole::Acquire { known, at, .. } => {
                 let at = SimTime::from_seconds(at);
                 if at != since && !gained.is_empty() {
-                    take_over(parts, &gained, since);
+                    take_over(parts, (&gained, since), (replica, own.id()));
                     gained.clear();
                 }
                 since = at;
@@ -144,16 +163,21 @@ fn apply(client: &mut Client, me: PlayerId) {
             PartRole::Place(state) => parts.bodies.iter_mut().for_each(|bodies| bodies.place(id, &state)),
         }
     }
-    take_over(parts, &gained, since);
+    take_over(parts, (&gained, since), (replica, own.id()));
 }
 
 /// Simulates gained parts from the server's state on; what lies more than half a second back is at rest.
-fn take_over(parts: &mut OwnedParts, gained: &[(ColliderId, PartState)], since: SimTime) {
+fn take_over(
+    parts: &mut OwnedParts,
+    (gained, since): (&[(ColliderId, PartState)], SimTime),
+    (replica, own): (&Replica, Option<InstanceId>),
+) {
     let ticks = parts.time.0.saturating_sub(since.0) / SimTime::UNITS_PER_TICK;
     if let Some(bodies) = &mut parts.bodies
         && !gained.is_empty()
     {
-        bodies.acquire(gained, ticks.min(30) as u32);
+        let own = Own { id: own, path: &parts.path };
+        bodies.acquire(gained, (parts.time, ticks.min(30) as u32), (replica, own));
     }
 }
 
@@ -176,12 +200,11 @@ fn sim_notice(word: &OwnershipWord, me: PlayerId) -> Option<OwnershipNotice> {
 }
 
 /// One step of 1/60 s of own parts, ending at the time reached.
-fn step(client: &mut Client, last: SimTime) {
+fn step(client: &mut Client) {
     let Client { parts, replica, own, .. } = client;
-    let (Some(bodies), Some(motor), false) = (&mut parts.bodies, own.motor(), parts.own.is_empty()) else { return };
+    let (Some(bodies), false) = (&mut parts.bodies, parts.own.is_empty()) else { return };
     let (views, time) = (replica.views, parts.time);
-    let position = (motor.state != CharacterState::Seated).then_some(motor.position);
-    bodies.move_characters(replica, (own.id(), position), (time, last));
+    bodies.move_characters(replica, Own { id: own.id(), path: &parts.path }, time);
     let mut query = replica.world.query::<(&InstanceId, &PartView)>();
     for (id, view) in query.iter().filter(|(_, view)| !view.is_own()) {
         bodies.drive(*id, view, time.seconds(), &views);

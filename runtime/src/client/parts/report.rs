@@ -12,6 +12,8 @@ use super::super::Client;
 const INTERVAL: u64 = 3 * SimTime::UNITS_PER_TICK;
 /// Reports until parts at rest are spoken of too: twice a second.
 const HEARTBEAT: u64 = 10;
+/// First reports that are sent whether or not there is anything to say.
+const GREETINGS: u64 = 3;
 /// How far a resting part may be from the own character to be kept, studs.
 const KEEP: f32 = 20.0;
 /// Parts in one message, so that it fits the lane.
@@ -52,8 +54,9 @@ pub(super) fn run(client: &mut Client) {
         return;
     }
     reporting.next = SimTime(time.0 + INTERVAL);
+    // At once, and again lest it be lost: nobody is given parts before.
+    let heartbeat = reporting.rounds < GREETINGS || reporting.rounds.is_multiple_of(HEARTBEAT);
     reporting.rounds += 1;
-    let heartbeat = reporting.rounds.is_multiple_of(HEARTBEAT);
     reporting.report.snapshots.clear();
     let Some(bodies) = parts.bodies.as_ref().filter(|_| !parts.own.is_empty()) else {
         reporting.stirred.clear();

@@ -1,0 +1,116 @@
+//! Who is told of an owner, and what a new owner begins with.
+
+use glam::{Quat, Vec3};
+use tidelock::replication::ids::InstanceId;
+use tidelock::replication::instance::{Audience, PartProperties, Pose};
+use tidelock::{PartOwner, PartOwnership, PlayerCommand};
+
+use super::ownership::{CRATE, YARD, crate_of, idle, player, towards, truth, yard};
+use super::*;
+
+// S-51a: who comes later, and who comes near later, learns who simulates a part that has not changed hands since.
+#[test]
+fn whoever_sees_a_part_later_learns_its_owner() {
+    let place = format!("{YARD}\n[streaming]\nenabled = true\ntarget_radius = 100.0\nmin_radius = 50.0\n");
+    let place = Place::compile(&place).expect("a sound place");
+    let mut game = game(place, link(100, 10, 0.05), 11);
+    let (owner, far) = (game.add_client(ClientOptions::default()), game.add_client(ClientOptions::default()));
+    game.run(Duration::from_secs(2), idle);
+    let (simulating, away) = (player(&game, owner), player(&game, far));
+    game.server_mut()
+        .commands()
+        .player(away, PlayerCommand::Teleport { position: Vec3::new(500.0, 3.0, 0.0), yaw: 0.0 });
+    game.run(Duration::from_secs(1), idle);
+    game.server_mut().commands().set_ownership(CRATE, PartOwnership::Player(simulating));
+    game.run(Duration::from_secs(1), idle);
+    assert_ne!(crate_of(&game, far).owner, PartOwner::Other(simulating), "it saw what is 500 studs away");
+    let late = game.add_client(ClientOptions::default());
+    game.server_mut()
+        .commands()
+        .player(away, PlayerCommand::Teleport { position: Vec3::new(40.0, 3.0, 0.0), yaw: 0.0 });
+    game.run(Duration::from_secs(2), idle);
+    for key in [far, late] {
+        assert_eq!(crate_of(&game, key).owner, PartOwner::Other(simulating));
+    }
+    // What came back to the server out of sight is told on the way back too.
+    game.server_mut()
+        .commands()
+        .player(away, PlayerCommand::Teleport { position: Vec3::new(500.0, 3.0, 0.0), yaw: 0.0 });
+    game.run(Duration::from_secs(1), idle);
+    game.server_mut().commands().set_ownership(CRATE, PartOwnership::Server);
+    game.run(Duration::from_secs(1), idle);
+    assert_eq!(crate_of(&game, far).owner, PartOwner::Other(simulating));
+    game.server_mut()
+        .commands()
+        .player(away, PlayerCommand::Teleport { position: Vec3::new(40.0, 3.0, 0.0), yaw: 0.0 });
+    game.run(Duration::from_secs(1), idle);
+    assert_eq!(crate_of(&game, far).owner, PartOwner::Server);
+}
+
+// S-51a: a part that is created beside a player, or made loose again, is simulated by that player as any other.
+#[test]
+fn parts_that_are_new_or_loose_again_are_owned() {
+    let mut game = game(yard(), link(100, 10, 0.0), 12);
+    let key = game.add_client(ClientOptions::default());
+    game.run(Duration::from_secs(2), idle);
+    let me = player(&game, key);
+    let loose = PartProperties { anchored: false, ..PartProperties::default() };
+    let beside = game.client(key).predicted().expect("it plays").position + Vec3::Z * 5.0;
+    let pose = Pose { position: beside, rotation: Quat::IDENTITY };
+    let made = game.server_mut().commands().create_part(loose.clone(), pose, Audience::Shared);
+    game.run(Duration::from_millis(500), idle);
+    let of =
+        |game: &Simulation, id: InstanceId| game.client(key).projection().parts.iter().find(|p| p.id == id).copied();
+    for _ in 0..3 {
+        game.server_mut().commands().set_ownership(made, PartOwnership::Player(me));
+        game.run(Duration::from_secs(1), idle);
+        assert_eq!(game.server().owner(made), Some(me));
+        assert_eq!(of(&game, made).map(|part| part.owner), Some(PartOwner::Own));
+        let anchored = PartProperties { anchored: true, ..loose.clone() };
+        game.server_mut().commands().set_part(made, anchored);
+        game.run(Duration::from_secs(1), idle);
+        assert_eq!(of(&game, made).map(|part| part.owner), Some(PartOwner::Server));
+        // Motion of a scripted part is not taken for an echo of what was simulated here.
+        let there = Pose { position: beside + Vec3::Y * 3.0, rotation: Quat::IDENTITY };
+        game.server_mut().commands().move_part(made, there.position, there.rotation);
+        game.run(Duration::from_secs(1), idle);
+        assert!(of(&game, made).is_some_and(|part| part.position.distance(there.position) < 0.01));
+        game.server_mut().commands().set_part(made, loose.clone());
+        game.run(Duration::from_millis(500), idle);
+    }
+    let accepted = game.server().metrics().owned.accepted;
+    game.run(Duration::from_secs(1), idle);
+    assert!(game.server().metrics().owned.accepted > accepted, "nobody speaks of it");
+}
+
+// S-52: whoever runs at a crate as soon as it has come in pushes it for good: what the server let it push before handing the
+// crate over is not undone.
+#[test]
+fn a_crate_pushed_while_it_changes_hands_does_not_go_back() {
+    for (seed, apart, round_trip) in [(13, 4.0, 150), (14, 6.0, 150), (15, 3.0, 250), (16, 8.0, 50)] {
+        let place = YARD.replace("position = [-12.0, 3.0, 0.0]", &format!("position = [-{apart}, 3.0, 0.0]"));
+        let place = Place::compile(&place.replace("[12.0, 3.0, 0.0]", &format!("[-{apart}, 3.0, 0.0]")));
+        let mut game = game(place.expect("a sound place"), link(round_trip, 10, 0.0), seed);
+        let key = game.add_client(ClientOptions::default());
+        let (mut held, mut back, mut fastest) = (truth(&game), 0.0_f32, 0.0_f32);
+        let (mut gained, mut seen) = (None, f32::NEG_INFINITY);
+        for tick in 0..60 * 4 {
+            game.tick(|_, _| towards(Vec3::X));
+            let now = truth(&game);
+            if game.server().owner(CRATE).is_none() {
+                fastest = fastest.max((now.x - held.x) * 60.0);
+            }
+            back = back.min(now.x - held.x);
+            if let Some(drawn) = game.client(key).projection().parts.iter().find(|part| part.id == CRATE) {
+                assert!(drawn.position.x > seen - 0.05, "its picture went back from {seen} to {}", drawn.position);
+                seen = drawn.position.x;
+            }
+            held = now;
+            gained = gained.or(game.server().owner(CRATE).map(|_| tick));
+        }
+        assert!(held.x > 20.0, "it was left at {held}");
+        assert!(gained.is_some_and(|tick| tick < 90), "it was gained at tick {gained:?}");
+        assert!(fastest < 24.0, "a character at 16 studs/s kicked it away at {fastest}");
+        assert!(back > -0.05, "{apart} studs apart, the server's crate went back by {back}");
+    }
+}
