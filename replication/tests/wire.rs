@@ -13,8 +13,8 @@ use tidelock_replication::place::PlaceHash;
 use tidelock_replication::wire::{
     ClientMessage, MAX_OWNED_BYTES, MAX_PLACE_BYTES, MAX_REPORT_BYTES, OwnershipWord, PlaceChunk, PlayerJoined, Record,
     RecordWriter, Records, RecordsHead, ServerMessage, Welcome, WireError, begin_records, read_owned_report,
-    read_report, write_character, write_correction_message, write_owned_report, write_ownership, write_player_joined,
-    write_player_left, write_report, write_snapshot_end, write_welcome,
+    read_report, write_character, write_correction_message, write_owned_parts, write_owned_report, write_ownership,
+    write_player_joined, write_player_left, write_report, write_snapshot_end, write_welcome,
 };
 use tidelock_sim::collision::{ColliderId, Slide, Turn};
 use tidelock_sim::module::CustomState;
@@ -345,18 +345,55 @@ proptest! {
         prop_assert!(read_report(&bytes[..cut.index(bytes.len())], &mut read).is_err());
     }
 
-    // S-51
+    // S-51, R-52: whatever a client can simulate comes back within the steps of the wire, and what came back stays so.
     #[test]
-    fn owned_reports_come_back_to_the_bit(report in owned_report(), cut in any::<prop::sample::Index>()) {
+    fn owned_reports_come_back_within_their_steps(report in owned_report(), cut in any::<prop::sample::Index>()) {
         let mut bytes = Vec::new();
         write_owned_report(&mut bytes, &report);
         prop_assert!(bytes.len() <= MAX_OWNED_BYTES);
         let mut read = report.clone();
         prop_assert_eq!(read_owned_report(&bytes, &mut read), Ok(()));
-        prop_assert_eq!(&read, &report);
+        prop_assert_eq!((read.sequence, read.time), (report.sequence, report.time));
+        for (read, sent) in read.snapshots.iter().zip(&report.snapshots) {
+            prop_assert_eq!((read.part, read.epoch), (sent.part, sent.epoch));
+            prop_assert!(read.state.is_finite() && (read.state.rotation.length() - 1.0).abs() < 1e-5);
+            if sent.state.position.abs().max_element() <= 8_192.0 {
+                prop_assert!((read.state.position - sent.state.position).abs().max_element() <= 1.0 / 2_048.0);
+            }
+            let speed = sent.state.velocity.abs().max_element();
+            if speed <= 200_000.0 {
+                let most = (speed / 8_191.0).max(0.5 / 1_024.0);
+                prop_assert!((read.state.velocity - sent.state.velocity).abs().max_element() <= most);
+            }
+        }
+        let (mut again, mut twice) = (Vec::new(), read.clone());
+        write_owned_report(&mut again, &read);
+        prop_assert_eq!(read_owned_report(&again, &mut twice), Ok(()));
+        for (twice, once) in twice.snapshots.iter().zip(&read.snapshots) {
+            prop_assert_eq!(twice.state.position, once.state.position);
+            prop_assert_eq!(twice.state.velocity, once.state.velocity);
+            prop_assert!(twice.state.rotation.dot(once.state.rotation) > 1.0 - 1e-6);
+        }
         prop_assert!(read_owned_report(&bytes[..cut.index(bytes.len())], &mut read).is_err());
         bytes.push(0);
         prop_assert!(read_owned_report(&bytes, &mut read).is_err());
+    }
+
+    // A report with more parts than a message holds is cut between two parts.
+    #[test]
+    fn owned_reports_are_cut_between_parts(report in owned_report(), limit in 20usize..1_200) {
+        let (mut left, mut parts) = (report.clone(), Vec::new());
+        while !left.snapshots.is_empty() {
+            let mut bytes = Vec::new();
+            let written = write_owned_parts(&mut bytes, &left, limit.max(80));
+            prop_assert!(written > 0 && bytes.len() <= limit.max(80));
+            let mut read = OwnedReport::default();
+            prop_assert_eq!(read_owned_report(&bytes, &mut read), Ok(()));
+            prop_assert_eq!(read.snapshots.len(), written);
+            parts.extend(read.snapshots.iter().map(|snapshot| snapshot.part));
+            left.snapshots.drain(..written);
+        }
+        prop_assert_eq!(parts, report.snapshots.iter().map(|snapshot| snapshot.part).collect::<Vec<_>>());
     }
 
     #[test]
@@ -406,21 +443,54 @@ fn a_report_of_too_many_frames_is_refused() {
     assert_eq!(read_report(&bytes, &mut report), Err(WireError::TooLong));
 }
 
-// S-51: what cannot be is read all the same, for the table to refuse whole; what is too much is not.
+// S-51: what cannot be is not on the wire, and neither is a 65th part.
 #[test]
-fn owned_reports_carry_impossible_numbers_and_no_65th_part() {
-    let state =
-        PartState { position: Vec3::NAN, ..PartState::resting(Vec3::ZERO, Quat::from_xyzw(0.0, 0.0, 0.0, 0.0)) };
+fn owned_reports_carry_no_impossible_numbers_and_no_65th_part() {
+    let none = Quat::from_xyzw(0.0, 0.0, 0.0, 0.0);
+    let state = PartState { position: Vec3::NAN, velocity: Vec3::INFINITY, ..PartState::resting(Vec3::ZERO, none) };
     let twice = OwnedSnapshot { part: ColliderId(9), epoch: 1, state };
     let mut bytes = Vec::new();
     write_owned_report(&mut bytes, &OwnedReport { snapshots: vec![twice; 64], ..OwnedReport::default() });
     let mut report = OwnedReport::default();
     assert_eq!(read_owned_report(&bytes, &mut report), Ok(()));
-    assert!(report.snapshots.len() == 64 && report.snapshots[63].state.position.is_nan());
+    let resting = PartState::resting(Vec3::ZERO, Quat::IDENTITY);
+    assert!(report.snapshots.len() == 64 && report.snapshots.iter().all(|one| one.state == resting));
     bytes[5] = 65;
     assert_eq!(read_owned_report(&bytes, &mut report), Err(WireError::TooLong));
     (bytes[5], bytes[6]) = (64, 0);
     assert_eq!(read_owned_report(&bytes, &mut report), Err(WireError::Id));
+    // Sequence, time, one part 9 in epoch 1, at 2^20 studs and a step along x.
+    let far = |x: &[u8]| [&[0, 0, 0, 0, 0, 1, 9, 1, 0], x, &[0, 0, 3, 0, 0, 0, 0, 0]].concat();
+    assert_eq!(read_owned_report(&far(&[0x80, 0x80, 0x80, 0x80, 0x08]), &mut report), Ok(()));
+    assert_eq!(report.snapshots[0].state.position.x, 1_048_576.0);
+    assert_eq!(read_owned_report(&far(&[0x82, 0x80, 0x80, 0x80, 0x08]), &mut report), Err(WireError::Value));
+    let mut flagged = far(&[0]);
+    flagged[8] = 4;
+    assert_eq!(read_owned_report(&flagged, &mut report), Err(WireError::Flags));
+}
+
+// 64 parts that lie together fit in two datagrams, moving, and in one at rest.
+#[test]
+fn an_island_of_64_parts_takes_two_messages() {
+    let state = |row: u32, moving: f32| PartState {
+        position: Vec3::new(700.0 + row as f32 * 3.1, 1.5 + (row % 8) as f32 * 3.0, -310.0),
+        rotation: Quat::from_rotation_y(row as f32 * 0.1),
+        velocity: Vec3::new(12.0, -3.0, 0.5) * moving,
+        angular: Vec3::new(0.2, 1.0, -2.0) * moving,
+    };
+    let bytes = |moving: f32| {
+        let snapshots = (0..64).map(|row| OwnedSnapshot {
+            part: ColliderId(1_000 + u64::from(row)),
+            epoch: 3,
+            state: state(row, moving),
+        });
+        let mut bytes = Vec::new();
+        let report = OwnedReport { time: SimTime(9_000_000), snapshots: snapshots.collect(), ..OwnedReport::default() };
+        write_owned_report(&mut bytes, &report);
+        bytes.len()
+    };
+    println!("{} bytes moving, {} at rest", bytes(1.0), bytes(0.0));
+    assert!(bytes(1.0) <= 2 * 1_000 && bytes(0.0) <= 1_024, "{} and {}", bytes(1.0), bytes(0.0));
 }
 
 // S-51a

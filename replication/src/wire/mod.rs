@@ -6,6 +6,7 @@ mod client;
 mod correction;
 mod error;
 mod owned;
+mod owned_part;
 mod part;
 mod records;
 mod report;
@@ -15,7 +16,7 @@ mod server;
 pub use chunk::{MAX_CHUNK_BYTES, PlaceChunk};
 pub use client::ClientMessage;
 pub use error::WireError;
-pub use owned::{MAX_OWNED_BYTES, MAX_OWNED_PART_BYTES, OwnershipWord, read_owned_report, write_owned_report};
+pub use owned::{MAX_OWNED_BYTES, OwnershipWord, read_owned_report, write_owned_parts, write_owned_report};
 pub use records::{MAX_RECORDS, MAX_RECORDS_BYTES, RECORDS_BYTES, Record, RecordWriter, Records, RecordsHead};
 pub use report::{MAX_REPORT_BYTES, read_report, write_report};
 pub use server::{

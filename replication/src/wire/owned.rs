@@ -1,39 +1,51 @@
-use glam::{Quat, Vec3};
 use tidelock_sim::bytes::{Reader, Writer};
-use tidelock_sim::collision::ColliderId;
-use tidelock_sim::ownership::{OwnedReport, OwnedSnapshot};
+use tidelock_sim::ownership::OwnedReport;
 use tidelock_sim::{PartState, Sequence, SimTime};
 
+use super::owned_part::{Before, MAX_PART_BYTES, read_part, write_part};
 use super::scalar::{read_id, read_quat, read_time, varint_u32, write_quat};
 use super::{WireError, check};
 use crate::ids::{Generation, InstanceId, PlayerId};
 
 /// The most bytes of an owned report: 64 parts, each of the longest numbers.
-pub const MAX_OWNED_BYTES: usize = 5_000;
+pub const MAX_OWNED_BYTES: usize = 3_200;
+const _: () = assert!(4 + 10 + 1 + OwnedReport::MAX_SNAPSHOTS * MAX_PART_BYTES <= MAX_OWNED_BYTES);
 
-/// The most bytes one part of an owned report takes.
-pub const MAX_OWNED_PART_BYTES: usize = 10 + 5 + 52;
-
-/// Appends an owned report (motion lane): what a client says of the parts it simulates.
+/// Appends an owned report (motion lane): what a client says of the parts it simulates. Positions are right to 1/2,048 stud,
+/// rotations to 0.00008 radians, velocities as in motion batches; whoever simulates goes on from its own exact numbers.
 ///
 /// # Panics
 ///
 /// When it names more than [`OwnedReport::MAX_SNAPSHOTS`] parts.
 pub fn write_owned_report(bytes: &mut Vec<u8>, report: &OwnedReport) {
-    assert!(report.snapshots.len() <= OwnedReport::MAX_SNAPSHOTS, "a report of {} parts", report.snapshots.len());
+    let written = write_owned_parts(bytes, report, usize::MAX);
+    assert!(written == report.snapshots.len(), "a report of {} parts", report.snapshots.len());
+}
+
+/// Appends an owned report of as many of its parts, from the first on, as fit in `limit` bytes, at most
+/// [`OwnedReport::MAX_SNAPSHOTS`]; says how many.
+pub fn write_owned_parts(bytes: &mut Vec<u8>, report: &OwnedReport, limit: usize) -> usize {
+    let start = bytes.len();
     let mut out = Writer::new(bytes);
     out.u32(report.sequence.0);
     out.varint(report.time.0);
-    out.u8(report.snapshots.len() as u8);
-    for OwnedSnapshot { part, epoch, state } in &report.snapshots {
-        out.varint(part.0);
-        out.varint(u64::from(*epoch));
-        write_state(&mut out, state);
+    let (count, mut written) = (bytes.len(), 0);
+    bytes.push(0);
+    let mut before = Before::default();
+    for snapshot in report.snapshots.iter().take(OwnedReport::MAX_SNAPSHOTS) {
+        let end = bytes.len();
+        write_part(&mut Writer::new(bytes), snapshot, &mut before);
+        if bytes.len() - start > limit {
+            bytes.truncate(end);
+            break;
+        }
+        written += 1;
     }
+    bytes[count] = written as u8;
+    written
 }
 
-/// Reads an owned report into `report`, whose parts' memory is used again. Numbers may be nonfinite and rotations of any
-/// length: the checks of S-51 see them.
+/// Reads an owned report into `report`, whose parts' memory is used again. The checks of S-51 come after.
 ///
 /// # Errors
 ///
@@ -46,14 +58,9 @@ pub fn read_owned_report(bytes: &[u8], report: &mut OwnedReport) -> Result<(), W
     report.time = read_time(&mut reader)?;
     let count = usize::from(reader.u8()?);
     check(count <= OwnedReport::MAX_SNAPSHOTS, WireError::TooLong)?;
+    let mut before = Before::default();
     for _ in 0..count {
-        let part = ColliderId(read_id(&mut reader)?.0);
-        let epoch = varint_u32(&mut reader)?;
-        let position = reader.vec3()?;
-        let Vec3 { x, y, z } = reader.vec3()?;
-        let rotation = Quat::from_xyzw(x, y, z, reader.f32()?);
-        let state = PartState { position, rotation, velocity: reader.vec3()?, angular: reader.vec3()? };
-        report.snapshots.push(OwnedSnapshot { part, epoch, state });
+        report.snapshots.push(read_part(&mut reader, &mut before)?);
     }
     Ok(reader.finish()?)
 }

@@ -1,6 +1,6 @@
 use tidelock_net::{Egress, LaneSet, Span};
 use tidelock_replication::ids::InstanceId;
-use tidelock_replication::wire::{MAX_OWNED_PART_BYTES, write_owned_report};
+use tidelock_replication::wire::write_owned_parts;
 use tidelock_sim::collision::ColliderId;
 use tidelock_sim::ownership::{OwnedReport, OwnedSnapshot, PartView};
 use tidelock_sim::physics::LooseMotion;
@@ -16,9 +16,9 @@ const HEARTBEAT: u64 = 10;
 const GREETINGS: u64 = 3;
 /// How far a resting part may be from the own character to be kept, studs.
 const KEEP: f32 = 20.0;
-/// Parts in one message, so that it fits the lane.
-const PARTS: usize = (1_024 - 16) / MAX_OWNED_PART_BYTES;
-/// Messages of one report at most; more parts than they hold take turns.
+/// Bytes of one message, so that it fits the lane.
+const MESSAGE: usize = 1_024;
+/// Messages of one report at most, which hold some 64 parts; those that find no room come first the next time.
 const MESSAGES: usize = 2;
 
 /// When this client reports, and what of.
@@ -67,42 +67,39 @@ pub(super) fn run(client: &mut Client) {
     };
     let first = parts.own.partition_point(|id| *id <= reporting.turn);
     let (later, sooner) = parts.own.split_at(first);
-    let mut sent = 0;
     for id in sooner.iter().chain(later) {
         let part = ColliderId(id.0);
         let (Some(entity), Some(state)) = (replica.touch(*id), bodies.state(*id)) else { continue };
         let near = heartbeat && state.position.distance(motor.position) <= KEEP;
-        let stirred = reporting.stirred.binary_search(&part);
-        if stirred.is_err() && !near {
+        if !near && reporting.stirred.binary_search(&part).is_err() {
             continue;
         }
         let Ok(epoch) = replica.world.get::<&PartView>(entity).map(|view| view.epoch()) else { continue };
         reporting.report.snapshots.push(OwnedSnapshot { part, epoch, state });
-        reporting.turn = *id;
-        if let Ok(at) = stirred {
-            reporting.stirred.remove(at);
+        if reporting.report.snapshots.len() == MESSAGES * OwnedReport::MAX_SNAPSHOTS {
+            break;
         }
-        if reporting.report.snapshots.len() == PARTS {
+    }
+    for _ in 0..MESSAGES {
+        if !reporting.report.snapshots.is_empty() {
             egress.push(message(reporting, time, connection));
-            sent += 1;
-            if sent == MESSAGES {
-                break;
-            }
+            stats.owned_reports += 1;
         }
     }
-    if !reporting.report.snapshots.is_empty() {
-        egress.push(message(reporting, time, connection));
-        sent += 1;
-    }
-    stats.owned_reports += sent as u64;
 }
 
-/// The report as a message, which empties it.
+/// A message of the report's first parts, which leave it.
 fn message(reporting: &mut Reporting, time: SimTime, connection: tidelock_net::ConnectionId) -> Egress {
     reporting.sequence = reporting.sequence.next();
-    (reporting.report.sequence, reporting.report.time) = (reporting.sequence, time);
+    let Reporting { report, sequence, stirred, turn, .. } = reporting;
+    (report.sequence, report.time) = (*sequence, time);
     let mut bytes = Vec::with_capacity(64);
-    write_owned_report(&mut bytes, &reporting.report);
-    reporting.report.snapshots.clear();
+    let written = write_owned_parts(&mut bytes, report, MESSAGE);
+    for OwnedSnapshot { part, .. } in report.snapshots.drain(..written) {
+        *turn = InstanceId(part.0);
+        if let Ok(at) = stirred.binary_search(&part) {
+            stirred.remove(at);
+        }
+    }
     Egress::Send { connection, lane: LaneSet::MOTION, bytes: Span::from(bytes), receipt: None }
 }
