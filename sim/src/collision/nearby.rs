@@ -176,6 +176,11 @@ impl Nearby {
         &self.pieces[index as usize]
     }
 
+    /// A piece's bounds in the world.
+    pub(super) fn bounds(&self, index: u32) -> &Bounds {
+        &self.bounds[index as usize]
+    }
+
     pub(super) fn body(&self, index: u32) -> &Body {
         &self.bodies[index as usize]
     }
@@ -333,6 +338,16 @@ impl Piece {
             Figure::Hull(slot) => index.hull(*slot).map_or(f32::INFINITY, |hull| hull.earliest(axis, delta, reach)),
             Figure::Ball { .. } | Figure::Cylinder { .. } | Figure::Capsule { .. } => 0.0,
         }
+    }
+
+    /// Height over its collider's position of the top of a box one of whose axes is `up`, in the collider's own axes.
+    pub(super) fn top(&self, up: Vec3) -> Option<f32> {
+        let (center, half) = match &self.figure {
+            &Figure::Cuboid { half } => (Vec3::ZERO, half),
+            &Figure::Block { center, half } => (center, half),
+            _ => return None,
+        };
+        (up.abs().max_element() > 1.0 - 1e-6).then(|| center.dot(up) + half.dot(up.abs()))
     }
 
     /// Roughly how far the middle of the piece is from `point`, in the collider's own axes.

@@ -18,6 +18,8 @@ const PARALLEL: f32 = 1e-4;
 const STEPS: u32 = 12;
 /// Most pieces a sweep ranks before it looks closer; others are looked at as they come.
 const QUEUE: usize = 16;
+/// How far a sweep that is expected to end soon looks first, studs.
+const SOON: f32 = 0.1;
 /// How much a piece's remoteness counts against it when pieces are ranked.
 const REMOTENESS: f32 = 0.1;
 
@@ -84,20 +86,38 @@ impl CollisionWorld<'_> {
     /// The first thing a movement runs into. Which of several reached within [`CONVERGED`] of each other it is follows
     /// from their geometry, then from their ids.
     pub(crate) fn sweep(&self, form: &Form, sweep: &Sweep) -> Option<Hit> {
+        self.first_within(&Course::new(form, sweep)?, 1.0)
+    }
+
+    /// The same, faster where the movement is long and likely to end within [`SOON`] of its start.
+    pub(crate) fn sweep_expecting(&self, form: &Form, sweep: &Sweep) -> Option<Hit> {
         let course = Course::new(form, sweep)?;
+        let soon = (SOON / course.length).min(1.0);
+        self.first_within(&course, soon).or_else(|| self.first_within(&course, 1.0))
+    }
+
+    /// Whether what was hit is a box that rises straight up to more than `height` along up.
+    pub(crate) fn is_wall_above(&self, form: &Form, hit: &Hit, height: f32) -> bool {
+        let piece = self.nearby.piece(hit.piece);
+        let placement = &self.nearby.body(piece.body).placement;
+        piece.top(placement.inward(form.up)).is_some_and(|top| top + placement.position.dot(form.up) > height)
+    }
+
+    /// The first thing run into within a share of the movement.
+    fn first_within(&self, course: &Course<'_>, limit: f32) -> Option<Hit> {
         let (mut queue, mut queued) = ([Queued::default(); QUEUE], 0);
         let mut first: Option<Hit> = None;
-        for (index, piece, body) in self.nearby.touching(course.passed) {
-            if sweep.through == Some(body.id) {
+        for (index, piece, body) in self.nearby.touching(course.passed(limit)) {
+            if course.sweep.through == Some(body.id) {
                 continue;
             }
             let way = course.way(&body.placement);
             let earliest = piece.earliest(&way.axis, way.delta, way.reach, self.index);
-            if earliest > 1.0 {
+            if earliest > limit {
                 continue;
             }
             if queued == QUEUE {
-                first = self.sooner(&course, (index, earliest), first);
+                first = self.sooner(course, (index, earliest), first);
                 continue;
             }
             let foot = way.axis.end_against(-way.delta);
@@ -107,22 +127,28 @@ impl CollisionWorld<'_> {
         }
         // The likeliest first, so that most others need no closer look.
         let mut queue = &mut queue[..queued];
+        let mut passed = first.map(|first| course.passed(first.share));
         while let Some(best) = (0..queue.len()).reduce(|a, b| if queue[b].rank < queue[a].rank { b } else { a }) {
             let Queued { index, earliest, .. } = queue[best];
-            if first.is_none_or(|first| earliest < first.share - CONVERGED / course.length) {
-                first = self.sooner(&course, (index, earliest), first);
+            let touched = passed.as_ref().is_none_or(|passed: &Rounded| passed.touches(self.nearby.bounds(index)));
+            if touched && first.is_none_or(|first| earliest < first.share - CONVERGED / course.length) {
+                let before = first.map(|first| first.share);
+                first = self.sooner(course, (index, earliest), first);
+                if let Some(first) = first.filter(|first| before != Some(first.share)) {
+                    passed = Some(course.passed(first.share));
+                }
             }
             let last = queue.len() - 1;
             queue[best] = queue[last];
             queue = &mut queue[..last];
         }
-        first
+        first.filter(|first| first.share <= limit)
     }
 
     /// Calls `take` with everything a movement reaches, as if each were alone, in the order of ids.
     pub(crate) fn each_hit(&self, form: &Form, sweep: &Sweep, mut take: impl FnMut(&Self, Hit)) {
         let Some(course) = Course::new(form, sweep) else { return };
-        for (index, piece, body) in self.nearby.touching(course.passed) {
+        for (index, piece, body) in self.nearby.touching(course.passed(1.0)) {
             let way = course.way(&body.placement);
             let earliest = piece.earliest(&way.axis, way.delta, way.reach, self.index);
             if earliest <= 1.0
@@ -194,17 +220,20 @@ struct Course<'a> {
     form: &'a Form,
     sweep: &'a Sweep,
     length: f32,
-    /// What it passes through.
-    passed: Rounded,
 }
 
 impl<'a> Course<'a> {
     /// `None` when it goes nowhere.
     fn new(form: &'a Form, sweep: &'a Sweep) -> Option<Self> {
         let length = sweep.delta.length();
-        let axis = Bounds::around(sweep.from, form.half_axis.abs()).swept(sweep.delta);
-        let passed = Rounded::new(axis, form.radius + sweep.gap);
-        (length > 0.0).then_some(Self { form, sweep, length, passed })
+        (length > 0.0).then_some(Self { form, sweep, length })
+    }
+
+    /// What it passes through in a share of itself.
+    fn passed(&self, share: f32) -> Rounded {
+        let Self { form, sweep, .. } = self;
+        let axis = Bounds::around(sweep.from, form.half_axis.abs()).swept(sweep.delta * share);
+        Rounded::new(axis, form.radius + sweep.gap)
     }
 
     fn way(&self, placement: &Placement) -> Way {
@@ -321,6 +350,9 @@ mod tests {
             prop_assume!(world.deepest(&form, from, NEAR + 1e-3).is_none());
             let sweep = Sweep { from, delta, gap: NEAR, through: None };
             let hit = world.sweep(&form, &sweep);
+            let same = world.sweep_expecting(&form, &sweep);
+            let parts = |hit: &Hit| (hit.share.to_bits(), hit.normal, hit.collider, hit.piece);
+            prop_assert_eq!(hit.as_ref().map(parts), same.as_ref().map(parts));
             let end = hit.map_or(1.0, |hit| hit.share);
             // Touching all but in parallel is let pass.
             let slack = 2e-3 + PARALLEL * delta.length();

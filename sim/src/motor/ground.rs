@@ -56,7 +56,7 @@ impl MotorTick<'_, '_> {
     pub(super) fn support(&self, from: Vec3, reach: f32) -> Option<Support> {
         let plan = self.plan;
         let sweep = Sweep { from, delta: -plan.up * reach, gap: NEAR, through: None };
-        let first = self.world.sweep(&plan.form, &sweep)?;
+        let first = self.world.sweep_expecting(&plan.form, &sweep)?;
         if let Some(support) = self.walkable(&sweep, &first) {
             return Some(support);
         }

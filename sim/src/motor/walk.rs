@@ -95,6 +95,10 @@ impl MotorTick<'_, '_> {
             return false;
         }
         let start = self.snapshot.position;
+        let highest = start.dot(plan.up) - settings.half_height + settings.step_height;
+        if self.world.is_wall_above(&plan.form, hit, highest + STEP_SLACK) {
+            return false;
+        }
         let rise = self.reach(start, plan.up * (settings.step_height + SKIN));
         if rise < SKIN {
             return false;
