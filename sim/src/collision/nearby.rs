@@ -342,9 +342,9 @@ impl Piece {
 
     /// Height over its collider's position of the top of a box one of whose axes is `up`, in the collider's own axes.
     pub(super) fn top(&self, up: Vec3) -> Option<f32> {
-        let (center, half) = match &self.figure {
-            &Figure::Cuboid { half } => (Vec3::ZERO, half),
-            &Figure::Block { center, half } => (center, half),
+        let (center, half) = match self.figure {
+            Figure::Cuboid { half } => (Vec3::ZERO, half),
+            Figure::Block { center, half } => (center, half),
             _ => return None,
         };
         (up.abs().max_element() > 1.0 - 1e-6).then(|| center.dot(up) + half.dot(up.abs()))
