@@ -2,6 +2,7 @@
 
 mod allowances;
 mod clocks;
+mod desync;
 mod determinism;
 mod instances;
 mod isolation;

@@ -38,6 +38,7 @@ struct Counters {
     replayed_frames: u64,
     /// Of those, reports that did not equal their replay to the bit.
     inexact: u64,
+    desyncs: u64,
     corrections: BTreeMap<&'static str, u64>,
     refusals: BTreeMap<&'static str, u64>,
     /// Changes of owners of loose parts, and what owners reported.
@@ -79,6 +80,7 @@ impl Counters {
             replays: reports.adopted + reports.all_corrected(),
             replayed_frames: reports.frames,
             inexact: reports.adopted_inexact,
+            desyncs: reports.desyncs,
             corrections: CorrectionCause::ALL
                 .into_iter()
                 .map(|cause| (cause.name(), reports.corrected(cause)))

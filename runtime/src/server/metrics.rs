@@ -1,10 +1,11 @@
 use std::time::Duration;
 
 use tidelock_net::{DisconnectCode, DisconnectReason};
+use tidelock_replication::ids::PlayerId;
 use tidelock_sim::Tick;
 use tidelock_sim::allowance::AllowanceCounters;
 use tidelock_sim::ownership::OwnedCounters;
-use tidelock_sim::report::ReportCounters;
+use tidelock_sim::report::{Desync, ReportCounters};
 
 use crate::metrics::{Stage, StageTimes, TimeHistogram};
 
@@ -28,6 +29,8 @@ pub struct ServerMetrics {
     pub last: StageTimes,
     /// How movement reports fared.
     pub reports: ReportCounters,
+    /// Whose client last parted from the server after they had agreed to the bit, and in what.
+    pub last_desync: Option<(PlayerId, Desync)>,
     /// How reports fared that are judged and not run.
     pub allowances: AllowanceCounters,
     /// How reports of owned loose parts fared.

@@ -3,7 +3,7 @@ use rayon::prelude::*;
 use tidelock_replication::wire::write_correction_message;
 use tidelock_sim::collision::CollisionWorld;
 use tidelock_sim::report::{
-    CharacterTruth, Correction, CorrectionCause, ReplayEnvironment, ReplayVerdict, Report, ReportCounters,
+    CharacterTruth, Correction, CorrectionCause, Desync, ReplayEnvironment, ReplayVerdict, Report, ReportCounters,
     replay_report, sanitised,
 };
 
@@ -24,6 +24,8 @@ pub(crate) struct ReplayResult {
     pub(crate) counters: ReportCounters,
     /// The server's word for the owner; of several in one tick the last, which holds what the others said.
     pub(crate) correction: Option<Correction>,
+    /// Where the client's simulation parted from the server's.
+    pub(crate) desync: Option<Desync>,
 }
 
 /// A character's columns.
@@ -79,6 +81,7 @@ fn replay(row: Row<'_>, reports: &[Report], rules: &Rules<'_>, world: &mut Colli
     for report in reports {
         let outcome = replay_report(truth, report, &env, world);
         result.counters.count(&outcome);
+        result.desync = outcome.desync.or(result.desync);
         match outcome.verdict {
             ReplayVerdict::Refused(_) => continue,
             ReplayVerdict::Adopted { .. } | ReplayVerdict::Seated => {}
@@ -100,6 +103,9 @@ fn merge(server: &mut Server) {
         let Some(character) = session.character() else { continue };
         let Ok(result) = place.world().get::<&ReplayResult>(character.entity) else { continue };
         metrics.reports.add(&result.counters);
+        if let Some(desync) = result.desync {
+            metrics.last_desync = Some((session.player, desync));
+        }
         if let Some(correction) = &result.correction {
             outbox.send_state(session.connection, |bytes| write_correction_message(bytes, correction));
         }

@@ -60,6 +60,8 @@ pub struct ReportCounters {
     pub adopted: u64,
     /// Of those, reports that did not equal their replay to the bit.
     pub adopted_inexact: u64,
+    /// Times client and server parted that had agreed to the bit.
+    pub desyncs: u64,
     /// Reports of seated characters, taken for their controls alone.
     pub seated: u64,
     /// Input frames run.
@@ -74,6 +76,7 @@ impl ReportCounters {
     /// Counts one outcome.
     pub fn count(&mut self, outcome: &super::ReplayOutcome) {
         self.frames += u64::from(outcome.frames);
+        self.desyncs += u64::from(outcome.desync.is_some());
         self.ticks += u64::from(outcome.ticks);
         match outcome.verdict {
             super::ReplayVerdict::Adopted { exact } => {
@@ -91,6 +94,7 @@ impl ReportCounters {
         self.adopted += other.adopted;
         self.adopted_inexact += other.adopted_inexact;
         self.seated += other.seated;
+        self.desyncs += other.desyncs;
         self.frames += other.frames;
         self.ticks += other.ticks;
         for (sum, count) in self.refused.iter_mut().zip(other.refused) {

@@ -1,6 +1,6 @@
 use super::{
-    AdmissionVerdict, CharacterTruth, Correction, CorrectionCause, Difference, ReplayLimits, Report, ReportRefusal,
-    check_claim, check_frames, sanitised,
+    AdmissionVerdict, CharacterTruth, Correction, CorrectionCause, Desync, Difference, ReplayLimits, Report,
+    ReportRefusal, check_claim, check_frames, sanitised,
 };
 use crate::collision::CollisionWorld;
 use crate::module::SimulationModule;
@@ -30,6 +30,8 @@ pub struct ReplayOutcome {
     pub frames: u32,
     /// Motor ticks run.
     pub ticks: u32,
+    /// How client and server came to part, when they had agreed until then.
+    pub desync: Option<Desync>,
 }
 
 /// The judgement on a report.
@@ -66,11 +68,15 @@ pub fn replay_report(
     world: &mut CollisionWorld<'_>,
 ) -> ReplayOutcome {
     if let Err(refusal) = check_report(truth, report, env) {
-        return ReplayOutcome { verdict: ReplayVerdict::Refused(refusal), frames: 0, ticks: 0 };
+        // One that comes twice changes nothing; of others the server never runs the frames.
+        if refusal != ReportRefusal::StaleSequence {
+            truth.alarm.reset();
+        }
+        return ReplayOutcome { verdict: ReplayVerdict::Refused(refusal), frames: 0, ticks: 0, desync: None };
     }
     if truth.sim.motor.state == CharacterState::Seated {
         truth.last_sequence = Some(report.sequence);
-        return ReplayOutcome { verdict: ReplayVerdict::Seated, frames: 0, ticks: 0 };
+        return ReplayOutcome { verdict: ReplayVerdict::Seated, frames: 0, ticks: 0, desync: None };
     }
     let durations = report.frames.iter().map(|frame| frame.duration.seconds());
     let admission = truth.budget.admit(env.now.seconds(), durations);
@@ -86,13 +92,15 @@ pub fn replay_report(
     truth.mover_end = run.start;
     truth.clock.observe(run.start, env.now);
     let frames = admission.frames as u32;
-    let verdict = if admission.verdict == AdmissionVerdict::Complete {
+    let whole = admission.verdict == AdmissionVerdict::Complete;
+    let desync = truth.alarm.compare(&truth.sim, report, (whole, !moved));
+    let verdict = if whole {
         judge(truth, report, moved, env, world)
     } else {
         let difference = Difference::Frames { ran: frames, sent: report.frames.len() as u32 };
         ReplayVerdict::Corrected { correction: truth.correction(CorrectionCause::Budget), difference }
     };
-    ReplayOutcome { verdict, frames, ticks }
+    ReplayOutcome { verdict, frames, ticks, desync }
 }
 
 fn check_report(truth: &mut CharacterTruth, report: &Report, env: &ReplayEnvironment<'_>) -> Result<(), ReportRefusal> {

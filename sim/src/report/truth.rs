@@ -1,6 +1,8 @@
 use glam::Vec3;
 
-use super::{AdoptionBudget, Correction, CorrectionCause, ReplayBudget, ReplayLimits, SampleClock, TokenBucket};
+use super::{
+    AdoptionBudget, Correction, CorrectionCause, DesyncAlarm, ReplayBudget, ReplayLimits, SampleClock, TokenBucket,
+};
 use crate::angle::wrap_angle;
 use crate::module::CustomState;
 use crate::motor::{CharacterState, MotorSnapshot};
@@ -20,6 +22,7 @@ pub struct CharacterTruth {
     pub(super) clock: SampleClock,
     pub(super) mover_end: SimTime,
     pub(super) last_rewind: Option<SimTime>,
+    pub(super) alarm: DesyncAlarm,
 }
 
 /// What the server answers a client's reports with, besides corrections.
@@ -47,6 +50,7 @@ impl CharacterTruth {
             clock: SampleClock::default(),
             mover_end: SimTime(0),
             last_rewind: None,
+            alarm: DesyncAlarm::default(),
         }
     }
 
@@ -151,6 +155,7 @@ impl CharacterTruth {
 
     fn command(&mut self, position: Vec3, yaw: f32, state: CharacterState, cause: CorrectionCause) -> Correction {
         self.epoch = self.epoch.checked_add(1).expect("four thousand million commands to one character");
+        self.alarm.reset();
         self.sim.motor = MotorSnapshot { position, yaw: wrap_angle(yaw), state, ..MotorSnapshot::default() };
         self.correction(cause)
     }
