@@ -5,7 +5,7 @@
 mod world;
 
 use tidelock_net::congestion::Algorithm;
-use world::cell::{Cell, JITTERS, LATENCIES, matrix, path};
+use world::cell::{Cell, JITTERS, LATENCIES, TRANSFER_RATES, matrix, path};
 
 /// How many cells, how many of them beyond their bound, and the worst as a ratio to it.
 #[derive(Default)]
@@ -45,18 +45,22 @@ fn main() {
         }
         println!("| {algorithm:?} | {} | {} |", bursts.show(), motion.show());
     }
-    println!("\n| control | latency + jitter | rate, kbit/s | link used by a transfer | added to state at p99 |");
-    println!("|---|---|---|---|---|");
+    println!(
+        "\n| control | latency + jitter | rate, kbit/s | link used by a transfer | added to state at p99 | at most |"
+    );
+    println!("|---|---|---|---|---|---|");
     for algorithm in algorithms {
         for latency in LATENCIES {
-            for rate in [125_000, 1_250_000, 2_500_000] {
+            for rate in TRANSFER_RATES {
                 for jitter in JITTERS {
-                    let transfer = Cell::new(path(latency, jitter, rate)).transfer(algorithm);
+                    let cell = Cell::new(path(latency, jitter, rate));
+                    let transfer = cell.transfer(algorithm);
                     println!(
-                        "| {algorithm:?} | {latency} + {jitter} ms | {} | {:.0} % | {} ms |",
+                        "| {algorithm:?} | {latency} + {jitter} ms | {} | {:.0} % | {} ms | {:.0} ms |",
                         rate / 125,
                         transfer.share * 100.0,
-                        transfer.added.as_millis()
+                        transfer.added.as_millis(),
+                        cell.most_added().as_secs_f64() * 1e3
                     );
                 }
             }

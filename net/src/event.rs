@@ -140,7 +140,7 @@ pub struct Feedback {
     pub loss_in: f32,
     /// Share of our packets that did not arrive there lately, 0 to 1.
     pub loss_out: f32,
-    /// Bytes the path is believed to take per 1/60 s.
+    /// Bytes the path is believed to take per 1/60 s, headers included.
     pub budget_bytes: u32,
     /// Bytes queued or unacknowledged, per lane id.
     pub queued_bytes: [u32; crate::lane::MAX_LANES],

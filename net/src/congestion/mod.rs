@@ -18,10 +18,12 @@ pub enum Algorithm {
     Cubic,
 }
 
-/// No controller goes below this rate, in bytes per second.
+/// The least rate a session sends at, in bytes per second, headers included; not for its background, the reliable lanes of the
+/// lowest priority, which take what the others leave.
 pub const MIN_RATE_BYTES_S: u64 = 16_000;
-/// Bytes a full packet is counted with.
+/// Bytes a full packet is counted with, and those of them around its payload.
 pub(crate) const PACKET_BYTES: u64 = 1_150;
+pub(crate) const HEADER_BYTES: u64 = 50;
 /// Window before anything is known.
 pub(crate) const INITIAL_WINDOW_BYTES: u64 = 12 * PACKET_BYTES;
 /// Smallest window.
@@ -37,7 +39,7 @@ pub trait Controller: Send {
     fn on_loss(&mut self, loss: &LossEvent);
     /// Bytes that may be on their way.
     fn window_bytes(&self) -> u64;
-    /// Bytes per second that may leave.
+    /// Bytes per second that may leave. It may be below [`MIN_RATE_BYTES_S`].
     fn rate_bytes_s(&self) -> u64;
 }
 

@@ -3,47 +3,65 @@
 use std::time::Duration;
 
 use crate::congestion::{
-    AckEvent, Controller, Delivery, INITIAL_WINDOW_BYTES, LossEvent, MIN_RATE_BYTES_S, MIN_WINDOW_BYTES, PACKET_BYTES,
+    AckEvent, Controller, Delivery, INITIAL_WINDOW_BYTES, LossEvent, MIN_WINDOW_BYTES, PACKET_BYTES,
 };
 
 /// Doubles the rate each round trip while the path's limit is unknown.
 const STARTUP_GAIN: f64 = 2.885;
-/// Phases that follow each other, a round each, once the limit is known: look for more, make room, then stay.
-const PHASES: usize = 8;
-/// Longest time between two looks for more, whatever the round trip.
-const MAX_CYCLE: Duration = Duration::from_secs(1);
-/// Rounds whose best delivery rate counts.
-const RATE_ROUNDS: usize = 10;
+/// First phase, each of a round, in which it stays at the limit; before it, it looks for more and takes what came of it.
+const STAY: usize = 2;
+/// Time between two looks for more.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The same after looks that only made a queue, while jitter makes a long one necessary.
+const MOST_PATIENCE: Duration = Duration::from_secs(8);
+/// Share of the difference by which a round that met a queue corrects the limit: it delivered what the path takes.
+const CORRECTION: f64 = 0.25;
+/// Rounds in a row with a long queue and three quarters of the limit, after which the path is believed to be slower.
+const WEAK_ROUNDS: u32 = 3;
+/// Divisor with which the calm round trip follows longer ones.
+const CALM_WEIGHT: f64 = 128.0;
 /// Rounds without growth by a quarter after which the limit is known.
 const FULL_ROUNDS: u32 = 3;
 /// Queue that looking for more may make, and that is tolerated otherwise.
-const SHORT_QUEUE: Duration = Duration::from_millis(3);
+const SHORT_QUEUE: Duration = Duration::from_millis(2);
 /// Rate gain while it stays: a little less, so that no queue is left.
-const STAY_GAIN: f64 = 0.99;
-/// The same while there may be a queue.
+const STAY_GAIN: f64 = 0.98;
+/// The same while there is a short queue.
 const EASE_GAIN: f64 = 0.96;
-/// Mean change of the round trip, as a multiple, by which the shortest of one measurement may exceed the path's own.
-const JITTER_SHARE: f64 = 3.0;
-/// Smallest and largest share sent beyond the known rate to look for more.
+/// Mean change of the round trip from which the mean of a round tells more of the queue than the shortest does.
+const JITTERY: Duration = Duration::from_millis(2);
+/// Mean change of the round trip, as a multiple, by which the mean of one measurement may exceed the path's own.
+const JITTER_SHARE: f64 = 4.0;
+/// Shortest round as a multiple of that change, and the bytes it delivers at least: fewer measure a rate badly.
+const ROUND_JITTERS: u32 = 4;
+const ROUND_BYTES: f64 = 16_000.0;
+/// Longest that makes a round.
+const MOST_ROUND: Duration = Duration::from_millis(500);
+/// Least, largest least, and largest share sent beyond the known rate to look for more.
 const LEAST_PROBE: f64 = 0.01;
 const MOST_LEAST_PROBE: f64 = 0.1;
 const MOST_PROBE: f64 = 1.0;
-/// Queue that the boldest look for more may make.
-const LONG_PROBE: Duration = Duration::from_millis(30);
-/// The first one.
+/// Time that a round trip is measured to.
+const RESOLUTION: Duration = Duration::from_millis(1);
+/// Queue that a look for more may make where there is no jitter.
+const PROBE_QUEUE: Duration = Duration::from_micros(2_500);
+/// Share of the first look, and the largest after one that found more, where there is jitter.
 const FIRST_PROBE: f64 = 0.25;
 /// Largest share left unsent to shorten a queue.
 const MOST_RELIEF: f64 = 0.3;
 /// How long the shortest round trip is believed.
 const MIN_RTT_LIFE: Duration = Duration::from_secs(10);
-/// How long, beside a round trip, less is sent to measure it anew, and the rate gain meanwhile.
-const MIN_RTT_GAIN: f64 = 0.75;
+/// How long, beside a round trip, half is sent to measure it anew.
 const MIN_RTT_PROBE: Duration = Duration::from_millis(200);
 /// Latest round trips of which the shortest ends the doubling, once it exceeds the path's own by an eighth, or by this.
-const LATEST: usize = 8;
+const LATEST: usize = 12;
 const MOST_FILLING: Duration = Duration::from_millis(16);
 /// Shortest round.
 const MIN_ROUND: Duration = Duration::from_millis(20);
+/// Bytes of a short packet, such as those of a slow path.
+const SMALL_BYTES: f64 = 500.0;
+/// The limit is not believed to be lower, in bytes per second.
+const LEAST_RATE: f64 = 2_000.0;
 /// Highest loss made up for by sending more, while the queue is short.
 const MAX_COMPENSATED_LOSS: f64 = 0.4;
 
@@ -55,7 +73,7 @@ enum Mode {
 }
 
 /// A stretch of acknowledgements that lasts a round trip.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Round {
     since: Duration,
     /// Bytes delivered when it began, and when it ends.
@@ -67,37 +85,57 @@ struct Round {
     best: u64,
     /// Round trips measured in it.
     samples: u32,
-    /// The longest of them.
+    /// The longest of them, and all together.
     longest: Duration,
+    sum: Duration,
 }
 
-/// Sends at the best delivery rate of the last ten rounds, with as much on its way as twice what the shortest round trip holds, and
-/// keeps the queue within a few milliseconds: by the shortest of a round's round trips, which jitter does not lengthen and a
-/// queue does. Loss alone does not slow it; a growing queue with a falling delivery rate does.
+/// Sends a little less than the path delivers and keeps its queue within a few milliseconds.
+///
+/// It doubles the rate until a queue shows, and lets that drain. Then rounds that met a queue tell what the path delivers. Once a second it looks for more: without jitter by a few milliseconds of more, sharply, whose longest round trip
+/// tells at once how much passed; with jitter by a round or longer, since only the mean of many round trips tells a queue from
+/// jitter then. Looks grow bolder while nothing resists and rarer while only a queue comes of them. Loss alone does not slow it;
+/// a long queue with a falling delivery rate does.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
     mode: Mode,
-    rates: [u64; RATE_ROUNDS],
+    /// Bytes per second that the path delivers.
+    limit: f64,
     rounds: u64,
     round: Round,
     weak_rounds: u32,
-    full_rate: u64,
+    /// Rounds whose round trips tell of what was sent before.
+    stale_rounds: u32,
+    full_rate: f64,
     full_rounds: u32,
     /// Share beyond the rate with which the next look for more is made; it grows while nothing resists.
     probe: f64,
     /// The rate when that began.
-    probed_rate: u64,
+    probed_rate: f64,
+    /// Bytes of it still to be sent, and how long that takes, in seconds.
+    probe_bytes: f64,
+    probe_time: f64,
     cycle_since: Duration,
+    /// Time between two looks for more.
+    patience: Duration,
     min_rtt: Option<Duration>,
     min_rtt_at: Duration,
     probing_until: Option<Duration>,
+    /// The shortest since that began.
+    renewed_rtt: Duration,
     /// Shortest round trips of the last round and of this one.
     recent_rtts: [Duration; 2],
     latest_rtts: [Duration; LATEST],
     /// Round trips measured in the last round.
     last_samples: u32,
-    /// The longest of the last round.
+    /// The longest of the last round, and their sum.
     last_longest: Duration,
+    last_sum: Duration,
+    /// When it began, and the bytes delivered then; and those delivered now.
+    last_began: (Duration, u64),
+    delivered: u64,
+    /// Mean round trip while nothing waits: the least of all rounds', which forgets slowly.
+    calm_rtt: Option<f64>,
     smoothed_rtt: Duration,
     /// Mean change of the round trip from one measurement to the next: a growing queue changes it little, jitter much.
     jitter: Duration,
@@ -112,30 +150,31 @@ impl Model {
     pub fn new() -> Self {
         Self {
             mode: Mode::Startup,
-            rates: [0; RATE_ROUNDS],
+            limit: 0.0,
             rounds: 0,
-            round: Round {
-                since: Duration::ZERO,
-                began: 0,
-                ends: 0,
-                app_limited: true,
-                best: 0,
-                samples: 0,
-                longest: Duration::ZERO,
-            },
+            round: Round { app_limited: true, ..Round::default() },
             weak_rounds: 0,
-            full_rate: 0,
+            stale_rounds: 0,
+            full_rate: 0.0,
             full_rounds: 0,
             probe: 0.0,
-            probed_rate: 0,
+            probed_rate: 0.0,
+            probe_bytes: 0.0,
+            probe_time: 0.0,
             cycle_since: Duration::ZERO,
+            patience: PATIENCE,
             min_rtt: None,
             min_rtt_at: Duration::ZERO,
             probing_until: None,
+            renewed_rtt: Duration::MAX,
             recent_rtts: [Duration::MAX; 2],
             latest_rtts: [Duration::ZERO; LATEST],
             last_samples: 0,
             last_longest: Duration::ZERO,
+            last_sum: Duration::ZERO,
+            last_began: (Duration::ZERO, 0),
+            delivered: 0,
+            calm_rtt: None,
             smoothed_rtt: Duration::from_millis(100),
             jitter: Duration::ZERO,
             ack_delay: Duration::ZERO,
@@ -144,48 +183,58 @@ impl Model {
         }
     }
 
-    fn rate(&self) -> u64 {
-        self.rates.iter().copied().max().unwrap_or(0)
-    }
-
-    fn held_bytes(&self, time: Duration) -> f64 {
-        self.rate() as f64 * time.as_secs_f64()
+    /// Time a packet takes to pass the path.
+    fn packet_time(&self) -> Duration {
+        Duration::from_secs_f64(SMALL_BYTES / self.limit.max(LEAST_RATE))
     }
 
     fn path_bytes(&self) -> f64 {
-        self.held_bytes(self.min_rtt.unwrap_or(self.smoothed_rtt))
+        self.limit * self.min_rtt.unwrap_or(self.smoothed_rtt).as_secs_f64()
     }
 
-    /// How long packets wait on the path, as far as the shortest recent round trip tells.
+    /// Whether the round trip varies so much that only the mean of many tells something.
+    fn is_jittery(&self) -> bool {
+        self.jitter > JITTERY + self.packet_time() && self.calm_rtt.is_some()
+    }
+
+    /// How long packets wait on the path, as far as the shortest or, with jitter, the mean of the last two rounds' tells.
     fn queue(&self) -> Duration {
+        if self.is_jittery() {
+            return self.wait(self.round.sum + self.last_sum, self.round.samples + self.last_samples);
+        }
         let recent = self.recent_rtts[0].min(self.recent_rtts[1]);
         self.min_rtt.filter(|_| recent < Duration::MAX).map_or(Duration::ZERO, |min| recent.saturating_sub(min))
     }
 
-    /// How long a queue must be to stand out: the shortest round trip of a round varies by a part of the jitter, the smaller the
-    /// more were measured, and by the time one packet takes.
+    fn wait(&self, sum: Duration, samples: u32) -> Duration {
+        let mean = sum.as_secs_f64() / f64::from(samples.max(1));
+        Duration::from_secs_f64((mean - self.calm_rtt.unwrap_or(mean)).max(0.0))
+    }
+
+    /// How long a queue must be to stand out.
     fn noise(&self) -> Duration {
-        let samples = self.round.samples.max(self.last_samples).max(4);
-        let jitter = self.jitter.mul_f64(JITTER_SHARE / f64::from(samples).sqrt());
-        let packet = Duration::from_secs_f64(PACKET_BYTES as f64 / self.rate().max(MIN_RATE_BYTES_S) as f64);
-        SHORT_QUEUE.max(packet) + jitter
+        self.noise_of(self.round.samples + self.last_samples)
+    }
+
+    /// The mean round trip varies by a part of the jitter, the smaller the more were measured, and by the time one packet takes.
+    fn noise_of(&self, samples: u32) -> Duration {
+        let jitter = self.jitter.mul_f64(JITTER_SHARE / f64::from(samples.max(4)).sqrt());
+        SHORT_QUEUE.max(self.packet_time()) + jitter
     }
 
     /// Whether even the shortest of the latest round trips shows a queue.
     fn is_filling(&self) -> bool {
         let enough = self.round.samples >= LATEST as u32 && !self.round.app_limited;
+        if let (true, Some(calm)) = (self.is_jittery(), self.calm_rtt) {
+            let mean = self.latest_rtts.iter().sum::<Duration>().as_secs_f64() / LATEST as f64;
+            let stands_out = SHORT_QUEUE + self.jitter.mul_f64(1.5);
+            return enough && mean > calm + stands_out.as_secs_f64();
+        }
         let latest = self.latest_rtts.iter().min().copied().unwrap_or_default();
         let min = self.min_rtt.unwrap_or(Duration::MAX);
         // More careful than elsewhere: this is decided once.
         let stands_out = (min / 8).clamp(SHORT_QUEUE, MOST_FILLING).max(self.jitter * 2);
         enough && latest > min.saturating_add(stands_out)
-    }
-
-    /// Whether any packet of this round or the last one met a queue.
-    fn has_waited(&self) -> bool {
-        let longest = self.round.longest.max(self.last_longest);
-        let packet = Duration::from_secs_f64(PACKET_BYTES as f64 / self.rate().max(MIN_RATE_BYTES_S) as f64);
-        longest > self.min_rtt.unwrap_or(Duration::MAX).saturating_add(SHORT_QUEUE.max(packet) + self.jitter * 2)
     }
 
     /// Share left unsent so that the queue is gone after a round trip or 50 ms.
@@ -194,16 +243,22 @@ impl Model {
         (self.queue().as_secs_f64() / within.as_secs_f64()).min(MOST_RELIEF)
     }
 
+    /// Whether there may be a queue, though not one that stands out.
+    fn is_uneasy(&self) -> bool {
+        let noise = self.noise();
+        self.queue() > if self.is_jittery() { noise * 2 / 3 } else { noise / 3 }
+    }
+
     fn gain(&self) -> f64 {
         let long = self.queue() > self.noise();
         let gain = match self.mode {
             Mode::Startup => STARTUP_GAIN,
             Mode::Drain => 1.0 / STARTUP_GAIN,
-            Mode::Cycle(_) if self.probing_until.is_some() => MIN_RTT_GAIN,
+            Mode::Cycle(_) if self.probing_until.is_some() => 0.5,
             Mode::Cycle(_) if long => 1.0 - self.relief(),
-            Mode::Cycle(0) => 1.0 + self.probe,
-            Mode::Cycle(1) => 1.0 - self.probe.min(MOST_RELIEF),
-            Mode::Cycle(_) if self.queue() > self.noise() / 3 => EASE_GAIN,
+            Mode::Cycle(0) if self.probe_bytes > 0.0 => 1.0 + self.probe,
+            Mode::Cycle(1) if self.is_jittery() => 1.0 - self.probe.min(MOST_RELIEF),
+            Mode::Cycle(_) if self.is_uneasy() => EASE_GAIN,
             Mode::Cycle(_) => STAY_GAIN,
         };
         if long {
@@ -215,6 +270,7 @@ impl Model {
 
     fn measure(&mut self, ack: &AckEvent) {
         let Some(delivery) = ack.delivery else { return };
+        self.delivered = delivery.delivered;
         self.round.app_limited |= delivery.app_limited;
         self.round.best = self.round.best.max(delivery.bytes_s);
         let lasted = ack.now.saturating_sub(self.round.since);
@@ -222,99 +278,186 @@ impl Model {
         // The first round has no beginning.
         let average = if self.rounds == 0 { u64::MAX } else { (bytes as f64 / lasted.as_secs_f64().max(1e-3)) as u64 };
         let rate = average.min(self.round.best);
-        let least = self.min_rtt.unwrap_or_default().max(MIN_ROUND);
+        let least = self.least_round();
         if self.mode == Mode::Startup && self.rounds > 1 && self.is_filling() {
             // It grew fast within this round: what came last counts.
-            self.rates = [delivery.bytes_s.max(rate.min(self.rate())); RATE_ROUNDS];
+            self.limit = (delivery.bytes_s as f64).max((rate as f64).min(self.limit));
             self.mode = Mode::Drain;
-        } else if delivery.delivered_before >= self.round.ends && lasted >= least {
-            self.end_round(ack.now, rate, ack.in_flight);
+        } else if (delivery.delivered_before >= self.round.ends && lasted >= least) || self.is_drained(ack.in_flight) {
+            self.end_round(ack.now, rate as f64, ack.in_flight);
         } else {
             return self.keep_up(&delivery);
         }
         let (began, ends) = (delivery.delivered, delivery.delivered + ack.in_flight.saturating_sub(PACKET_BYTES));
-        self.round =
-            Round { since: ack.now, began, ends, app_limited: false, best: 0, samples: 0, longest: Duration::ZERO };
+        self.round = Round { since: ack.now, began, ends, ..Round::default() };
+    }
+
+    /// Whether what was sent too much is gone, which need not take a whole round.
+    fn is_drained(&self, in_flight: u64) -> bool {
+        self.mode == Mode::Drain && in_flight as f64 <= self.path_bytes()
+    }
+
+    /// A round is long enough to measure something.
+    fn least_round(&self) -> Duration {
+        let least = self.min_rtt.unwrap_or_default().max(MIN_ROUND);
+        if self.mode == Mode::Startup {
+            return least;
+        }
+        let filled = Duration::from_secs_f64(ROUND_BYTES / self.limit.max(LEAST_RATE));
+        least.max(filled.max(self.jitter * ROUND_JITTERS).min(MOST_ROUND))
     }
 
     /// Follows a rate that doubles each round, which no round's average does.
     fn keep_up(&mut self, delivery: &Delivery) {
         if self.mode == Mode::Startup && !delivery.app_limited && self.round.samples >= LATEST as u32 {
-            let slot = self.rounds as usize % RATE_ROUNDS;
-            self.rates[slot] = self.rates[slot].max(delivery.bytes_s);
+            self.limit = self.limit.max(delivery.bytes_s as f64);
         }
     }
 
-    fn end_round(&mut self, now: Duration, rate: u64, in_flight: u64) {
+    fn end_round(&mut self, now: Duration, rate: f64, in_flight: u64) {
         let shows_limit = !self.round.app_limited;
-        let best = self.rate();
-        let slot = self.rounds as usize % RATE_ROUNDS;
-        self.rates[slot] = match self.mode {
-            // A round that showed nothing keeps what the one before knew.
-            _ if !shows_limit => rate.max(best),
-            Mode::Startup => rate.max(self.rates[slot]),
-            _ => rate,
-        };
+        self.correct(now, rate, shows_limit);
         self.rounds += 1;
-        let weak = shows_limit && self.queue() > self.noise() * 4 && (rate as f64) < 0.75 * best as f64;
-        self.weak_rounds = if weak { self.weak_rounds + 1 } else { 0 };
-        if self.weak_rounds >= 2 {
-            self.rates = [rate; RATE_ROUNDS];
-            self.weak_rounds = 0;
-        }
+        self.stale_rounds = self.stale_rounds.saturating_sub(1);
         self.switch(now, (rate, shows_limit), in_flight);
         self.recent_rtts = [self.recent_rtts[1], Duration::MAX];
-        (self.last_samples, self.last_longest) = (self.round.samples, self.round.longest);
+        if self.round.samples >= 4 {
+            let mean = self.round.sum.as_secs_f64() / f64::from(self.round.samples);
+            self.calm_rtt = Some(
+                self.calm_rtt.map_or(mean, |calm| if mean < calm { mean } else { calm + (mean - calm) / CALM_WEIGHT }),
+            );
+        }
+        self.last_began = (self.round.since, self.round.began);
+        (self.last_samples, self.last_longest, self.last_sum) =
+            (self.round.samples, self.round.longest, self.round.sum);
         self.acked_bytes *= 0.75;
         self.lost_bytes *= 0.75;
     }
 
+    /// Corrects the limit by what a round delivered.
+    fn correct(&mut self, now: Duration, rate: f64, shows_limit: bool) {
+        let (queue, noise, before) = (self.queue(), self.noise(), self.limit);
+        let (least, share) = if self.is_jittery() { (noise, CORRECTION) } else { (noise / 2, CORRECTION * 2.0) };
+        self.limit = match self.mode {
+            Mode::Startup => before.max(rate),
+            _ if !shows_limit => before.max(rate),
+            Mode::Cycle(_) if queue > least && self.stale_rounds == 0 => {
+                before + (self.two_rounds(now) - before) * share
+            }
+            _ => before,
+        };
+        let cycling = matches!(self.mode, Mode::Cycle(_));
+        let weak = cycling && shows_limit && queue > noise * 4 && rate < 0.75 * before;
+        self.weak_rounds = if weak { self.weak_rounds + 1 } else { 0 };
+        if self.weak_rounds >= WEAK_ROUNDS {
+            self.limit = rate;
+            self.weak_rounds = 0;
+        }
+        self.limit = self.limit.max(LEAST_RATE);
+    }
+
+    /// Bytes per second delivered in this round and the last.
+    fn two_rounds(&self, now: Duration) -> f64 {
+        let time = now.saturating_sub(self.last_began.0).as_secs_f64();
+        self.delivered.saturating_sub(self.last_began.1) as f64 / time.max(1e-3)
+    }
+
     /// Goes on to the next mode at a round's end.
-    fn switch(&mut self, now: Duration, (rate, shows_limit): (u64, bool), in_flight: u64) {
+    fn switch(&mut self, now: Duration, (rate, shows_limit): (f64, bool), in_flight: u64) {
         let long = self.queue() > self.noise();
         match self.mode {
             Mode::Startup if shows_limit => {
-                if self.rate() as f64 > self.full_rate as f64 * 1.25 {
-                    (self.full_rate, self.full_rounds) = (self.rate(), 0);
+                if self.limit > self.full_rate * 1.25 {
+                    (self.full_rate, self.full_rounds) = (self.limit, 0);
                 } else {
                     self.full_rounds += 1;
                 }
                 if self.full_rounds >= FULL_ROUNDS || (long && self.rounds > 2) {
-                    self.rates = [rate; RATE_ROUNDS];
+                    self.limit = rate.max(LEAST_RATE);
                     self.mode = Mode::Drain;
                 }
             }
-            Mode::Drain if !long || in_flight as f64 <= self.path_bytes() => {
+            Mode::Drain if !long || self.is_drained(in_flight) => {
                 // What was measured while the rate doubled may be half the path's.
-                (self.probe, self.probed_rate) = (FIRST_PROBE, self.rate());
-                self.mode = Mode::Cycle(0);
+                self.probe = FIRST_PROBE;
+                // Round trips measured until then met the queue that is gone.
+                (self.mode, self.stale_rounds) = (Mode::Cycle(STAY), 2);
+                self.cycle_since = now.saturating_sub(self.patience);
             }
             Mode::Cycle(phase) => {
-                // What more was sent has come back by the end of the second phase. More must have come, or the path is full.
-                let paid = phase == 1 && !long && rate as f64 > self.probed_rate as f64 * (1.0 + self.probe / 2.0);
-                if phase == 1 {
-                    // A few packets more in a round cannot be measured; that they did not wait can.
-                    let bolder = paid || !(long || self.has_waited());
-                    self.probe = if bolder { self.probe * 2.0 } else { 0.0 };
-                }
+                // What more was sent has come back by the end of the second phase.
+                let paid = phase == 1 && self.judge_probe(now, shows_limit && rate > 0.75 * self.probed_rate);
                 let next = match phase {
                     1 if paid => 0,
                     1 if long => 1,
-                    2.. if now.saturating_sub(self.cycle_since) >= MAX_CYCLE => 0,
-                    _ => (phase + 1) % PHASES,
+                    STAY if now.saturating_sub(self.cycle_since) >= self.patience => 0,
+                    _ => (phase + 1).min(STAY),
                 };
                 self.mode = Mode::Cycle(next);
                 if next == 0 {
-                    self.cycle_since = now;
-                    let round = self.smoothed_rtt.max(MIN_ROUND).as_secs_f64();
-                    let least = (SHORT_QUEUE.as_secs_f64() / round).clamp(LEAST_PROBE, MOST_LEAST_PROBE);
-                    let most = (LONG_PROBE.as_secs_f64() / round).clamp(MOST_LEAST_PROBE, MOST_PROBE);
-                    self.probe = self.probe.clamp(least, most);
-                    self.probed_rate = self.rate();
+                    self.begin_probe(now, paid);
                 }
             }
             _ => {}
         }
+    }
+
+    fn begin_probe(&mut self, now: Duration, paid: bool) {
+        self.cycle_since = now;
+        let round = self.smoothed_rtt.max(self.least_round()).as_secs_f64();
+        let queue = self.probe_queue().as_secs_f64();
+        let least = (queue / round).clamp(LEAST_PROBE, MOST_LEAST_PROBE);
+        let most =
+            if self.is_jittery() { (3.0 * queue / round).clamp(MOST_LEAST_PROBE, MOST_PROBE) } else { MOST_PROBE };
+        self.probe = self.probe.clamp(least, if paid { most.max(FIRST_PROBE) } else { most });
+        self.probed_rate = self.limit;
+        let time = if self.is_jittery() { round } else { (queue / self.probe).min(round) };
+        self.probe_bytes = self.limit * (1.0 + self.probe) * time;
+        self.probe_time = time;
+    }
+
+    /// Queue that a look for more makes if there is no more.
+    fn probe_queue(&self) -> Duration {
+        let told = if self.is_jittery() { self.noise_of(self.round.samples).max(self.jitter) } else { PROBE_QUEUE };
+        told.max(self.packet_time() * 5 / 4)
+    }
+
+    /// Judges the look for more at the end of the round in which it was acknowledged; whether there was more.
+    fn judge_probe(&mut self, now: Duration, shows_limit: bool) -> bool {
+        let long = self.queue() > self.noise();
+        if self.is_jittery() {
+            return self.judge_long_probe(now, shows_limit && !long);
+        }
+        self.patience = PATIENCE;
+        let longest = self.round.longest.max(self.last_longest);
+        // One packet before it is no queue.
+        let wait = longest.saturating_sub(self.min_rtt.unwrap_or(longest)).saturating_sub(self.packet_time());
+        // Had the path passed as much as was sent, nothing would have waited.
+        let unsure = (self.packet_time() + RESOLUTION) / 2;
+        let more = self.probed_rate * (1.0 + self.probe);
+        let passed = more / (1.0 + (wait + unsure).as_secs_f64() / self.probe_time.max(1e-3));
+        let paid = shows_limit && !long && passed > self.limit * (1.0 + self.probe / 2.0);
+        if shows_limit && !long {
+            self.limit = self.limit.max(passed);
+        }
+        self.probe = if wait > self.probe_queue() / 2 { 0.0 } else { self.probe * 2.0 };
+        paid
+    }
+
+    /// The same where there is jitter: the mean round trip must have grown, or the path passed it all.
+    fn judge_long_probe(&mut self, now: Duration, counts: bool) -> bool {
+        let noise = self.noise_of(self.round.samples);
+        let waited = self.queue() > self.noise() || self.wait(self.round.sum, self.round.samples) > noise;
+        let lasted = now.saturating_sub(self.round.since);
+        // A shorter queue than that would not have been noticed.
+        let told = lasted.mul_f64(self.probe / 2.0) > noise;
+        let paid = counts && !waited && told;
+        if paid {
+            self.limit = self.limit.max(self.probed_rate * (1.0 + self.probe));
+        }
+        self.patience = if waited { (self.patience * 2).min(MOST_PATIENCE) } else { PATIENCE };
+        self.probe = if waited { 0.0 } else { self.probe * 2.0 };
+        paid
     }
 
     fn follow_rtt(&mut self, ack: &AckEvent) {
@@ -325,16 +468,21 @@ impl Model {
         self.latest_rtts[self.round.samples as usize % LATEST] = rtt;
         self.round.samples += 1;
         self.round.longest = self.round.longest.max(rtt);
-        let expired = ack.now.saturating_sub(self.min_rtt_at) > MIN_RTT_LIFE;
+        self.round.sum += rtt;
         if self.min_rtt.is_none_or(|min| rtt <= min) {
             (self.min_rtt, self.min_rtt_at) = (Some(rtt), ack.now);
-        } else if expired && self.probing_until.is_none() {
-            self.probing_until = Some(ack.now + MIN_RTT_PROBE + ack.smoothed_rtt);
-            self.min_rtt = Some(rtt);
-            self.min_rtt_at = ack.now;
         }
-        if self.probing_until.is_some_and(|until| until <= ack.now) {
-            self.probing_until = None;
+        self.renewed_rtt = self.renewed_rtt.min(rtt);
+        match self.probing_until {
+            Some(until) if until <= ack.now => {
+                (self.min_rtt, self.min_rtt_at) = (Some(self.renewed_rtt), ack.now);
+                self.probing_until = None;
+            }
+            None if ack.now.saturating_sub(self.min_rtt_at) > MIN_RTT_LIFE => {
+                self.probing_until = Some(ack.now + MIN_RTT_PROBE + ack.smoothed_rtt);
+                self.renewed_rtt = rtt;
+            }
+            _ => {}
         }
     }
 }
@@ -346,7 +494,9 @@ impl Default for Model {
 }
 
 impl Controller for Model {
-    fn on_sent(&mut self, _now: Duration, _bytes: u64, _in_flight: u64) {}
+    fn on_sent(&mut self, _now: Duration, bytes: u64, _in_flight: u64) {
+        self.probe_bytes -= bytes as f64;
+    }
 
     fn on_ack(&mut self, ack: &AckEvent) {
         self.acked_bytes += ack.acked_bytes as f64;
@@ -357,7 +507,7 @@ impl Controller for Model {
     fn on_loss(&mut self, loss: &LossEvent) {
         if loss.persistent {
             // Whatever the path was, it may be another now.
-            (self.mode, self.full_rate, self.full_rounds) = (Mode::Startup, 0, 0);
+            (self.mode, self.full_rate, self.full_rounds) = (Mode::Startup, 0.0, 0);
             (self.acked_bytes, self.lost_bytes) = (0.0, 0.0);
             return;
         }
@@ -373,8 +523,8 @@ impl Controller for Model {
         let gain = if self.mode == Mode::Startup { STARTUP_GAIN } else { 2.0 };
         // Acknowledgements that come late or in bunches leave more on its way than the shortest round trip holds.
         let spread = self.smoothed_rtt.saturating_sub(self.min_rtt.unwrap_or(self.smoothed_rtt)).min(self.noise() * 4);
-        let slack = self.held_bytes(self.ack_delay) + 4.0 * PACKET_BYTES as f64;
-        let window = gain * (self.path_bytes() + self.held_bytes(spread)) + slack;
+        let slack = self.limit * self.ack_delay.as_secs_f64() + 4.0 * PACKET_BYTES as f64;
+        let window = gain * (self.path_bytes() + self.limit * spread.as_secs_f64()) + slack;
         if self.mode == Mode::Startup {
             return (window as u64).max(INITIAL_WINDOW_BYTES);
         }
@@ -382,9 +532,9 @@ impl Controller for Model {
     }
 
     fn rate_bytes_s(&self) -> u64 {
-        let measured = (self.gain() * self.rate() as f64) as u64;
+        let measured = (self.gain() * self.limit) as u64;
         if self.mode != Mode::Startup {
-            return measured.max(MIN_RATE_BYTES_S);
+            return measured;
         }
         let round = self.smoothed_rtt.max(Duration::from_millis(1)).as_secs_f64();
         measured.max((INITIAL_WINDOW_BYTES as f64 / round) as u64)
@@ -423,12 +573,12 @@ mod tests {
         assert!((10_000..10_000 + 5 * PACKET_BYTES).contains(&window), "{window}");
     }
 
-    // N-5: never below 16 kB/s.
+    // N-5: what is measured below a floor is not believed; the session adds its own least rate.
     #[test]
     fn the_floor_holds() {
         let mut model = Model::new();
         (1..30).for_each(|round| model.on_ack(&ack(1_000 * round, 500, 500 * round, 900)));
-        assert_eq!(model.rate_bytes_s(), MIN_RATE_BYTES_S);
+        assert!((LEAST_RATE * 0.5..LEAST_RATE * 2.0).contains(&(model.rate_bytes_s() as f64)));
         assert!(model.window_bytes() >= MIN_WINDOW_BYTES);
     }
 

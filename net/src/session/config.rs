@@ -9,7 +9,7 @@ use crate::congestion::Algorithm;
 pub struct SessionConfig {
     /// The congestion control. Default [`Algorithm::Model`].
     pub congestion: Algorithm,
-    /// Most bytes per second the session sends, whatever the path would take. Default 32 MB/s.
+    /// Most bytes per second the session sends, headers included, whatever the path would take. Default 32 MB/s.
     pub max_rate_bytes_s: u64,
     /// Longest silence before a keep-alive is sent. Default 0.5 s.
     pub keep_alive: Duration,

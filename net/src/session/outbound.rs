@@ -165,6 +165,13 @@ impl Outbound {
         !self.resends.is_empty() || (self.next < self.released && self.next - self.front < MAX_AHEAD)
     }
 
+    /// Whether the next piece to send may be cut to fit.
+    pub(crate) fn is_cut(&self) -> bool {
+        let id = self.resends.front().map_or(self.next, |resend| resend.id);
+        let at = id.checked_sub(self.front).and_then(|at| usize::try_from(at).ok());
+        at.and_then(|at| self.queue.get(at)).is_none_or(|message| !message.is_whole())
+    }
+
     /// Whether a message was sent and is not known to have arrived.
     pub(crate) fn has_unacknowledged(&self) -> bool {
         self.next > self.front

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// Furthest ahead of the rate that what passed regardless of it is remembered.
+const MAX_AHEAD: Duration = Duration::from_millis(250);
+
 /// Lets bytes pass at a rate, up to a burst at once.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pacer {
@@ -19,6 +22,13 @@ impl Pacer {
     pub(crate) fn pass(&mut self, now: Duration, bytes: usize, bytes_s: u64) {
         let takes = u128::from(bytes as u64) * 1_000_000_000 / u128::from(bytes_s.max(1));
         self.even = self.even.max(now) + Duration::from_nanos(takes as u64);
+    }
+
+    /// The same for bytes that may pass without having asked; those further ahead of the rate than a quarter of a second are
+    /// forgotten.
+    pub(crate) fn pass_regardless(&mut self, now: Duration, bytes: usize, bytes_s: u64) {
+        self.pass(now, bytes, bytes_s);
+        self.even = self.even.min(now + MAX_AHEAD);
     }
 }
 

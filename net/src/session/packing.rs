@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::congestion::{MIN_RATE_BYTES_S, PACKET_BYTES};
+use crate::congestion::{HEADER_BYTES, MIN_RATE_BYTES_S, PACKET_BYTES};
 use crate::disconnect::DisconnectCode;
 use crate::id::LaneId;
 use crate::lane::{LaneConfig, LaneSet};
@@ -22,6 +22,10 @@ const BURST_PACKETS: u64 = 4;
 const FLOOR_BURST: Duration = Duration::from_millis(2 * PACKET_BYTES * 1_000 / MIN_RATE_BYTES_S);
 /// Room below which no lane is asked for more.
 const MIN_ROOM_BYTES: usize = 8;
+/// Longest a packet of the background takes to pass the path, so that others wait no longer for it.
+const BACKGROUND: Duration = Duration::from_millis(4);
+/// Its payload is no shorter than this for it: headers would take too much.
+const MIN_BACKGROUND_BYTES: u64 = 400;
 
 /// Order of lanes and pace of a session's packets.
 pub(super) struct Packing {
@@ -29,11 +33,15 @@ pub(super) struct Packing {
     order: Box<[(u8, u8)]>,
     /// Fair clock of each class: bytes per weight already served.
     clocks: Box<[u64]>,
+    /// Reliable lanes of the last of several classes, as bits: they take what the others leave.
+    background: u16,
     /// Lanes without urgency, as bits: unreliable ones and those that repeat anyway.
     lazy: u16,
     /// Whether a flush asked for the datagram in which unacknowledged messages of repeating lanes ride again.
     repeat: bool,
     pacer: Pacer,
+    /// Pace of the background, for which there is no least rate.
+    background_pacer: Pacer,
     floor: Pacer,
 }
 
@@ -48,15 +56,21 @@ impl Packing {
             (order[index], class)
         });
         let order: Box<[_]> = classed.collect();
+        let last = order
+            .iter()
+            .filter(|&&(lane, of)| of > 0 && of == class && lanes.lanes()[usize::from(lane)].kind.is_reliable());
+        let background = last.fold(0, |bits, (lane, _)| bits | 1 << lane);
         let is_lazy = |lane: &LaneConfig| !lane.kind.is_reliable() || lane.repeat.is_some();
         let lazy =
             lanes.lanes().iter().enumerate().filter(|(_, lane)| is_lazy(lane)).fold(0, |lazy, (i, _)| lazy | 1 << i);
         Self {
             order,
+            background,
             clocks: vec![0; usize::from(class) + 1].into(),
             lazy,
             repeat: false,
             pacer: Pacer::default(),
+            background_pacer: Pacer::default(),
             floor: Pacer::default(),
         }
     }
@@ -71,6 +85,8 @@ impl Packing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gate {
     Open,
+    /// For all but the background.
+    Ahead,
     /// Beyond the window, at the least rate.
     Floor,
     Until(Duration),
@@ -80,17 +96,19 @@ enum Gate {
 impl Session {
     /// Bytes per second that may leave.
     pub(super) fn rate_bytes_s(&self) -> u64 {
-        self.recovery
-            .controller
-            .rate_bytes_s()
-            .clamp(MIN_RATE_BYTES_S, self.config.max_rate_bytes_s.max(MIN_RATE_BYTES_S))
+        self.background_bytes_s().max(MIN_RATE_BYTES_S)
+    }
+
+    /// The same while only the background has something to send: there is no least rate for it.
+    fn background_bytes_s(&self) -> u64 {
+        self.recovery.controller.rate_bytes_s().min(self.config.max_rate_bytes_s.max(MIN_RATE_BYTES_S)).max(1)
     }
 
     /// Appends the payload of the next packet that may leave to `desk.datagram`; whether there was one.
     pub(crate) fn transmit(&mut self, now: Duration, desk: &mut Desk) -> bool {
         let probe = self.recovery.is_probe_due();
         let gate = if self.is_pending() { self.gate(now) } else { Gate::Closed };
-        let data = probe || matches!(gate, Gate::Open | Gate::Floor);
+        let data = probe || matches!(gate, Gate::Open | Gate::Ahead | Gate::Floor);
         let owed = self.received.due();
         if !data && owed.is_none_or(|due| due > now) {
             return false;
@@ -102,7 +120,7 @@ impl Session {
         let told = if owed.is_some() { self.received.write(now, &mut desk.datagram) } else { None };
         let empty = desk.datagram.len();
         if data {
-            self.fill(now, base + PAYLOAD_BYTES, desk);
+            self.fill(now, base, matches!(gate, Gate::Ahead | Gate::Floor), desk);
         }
         let mut urgency = desk.carried_urgency(&self.packing, desk.datagram.len() > empty);
         if probe {
@@ -138,7 +156,7 @@ impl Session {
         }
         if self.is_pending() {
             match self.gate(now) {
-                Gate::Open | Gate::Floor => sooner(now),
+                Gate::Open | Gate::Ahead | Gate::Floor => sooner(now),
                 Gate::Until(time) => sooner(time),
                 Gate::Closed => {}
             }
@@ -158,17 +176,30 @@ impl Session {
         self.packing.repeat = lanes.into_iter().any(|(lane, held)| lane.repeat.is_some() && held.has_unacknowledged());
     }
 
+    /// Whether other lanes than those of the background have something to send.
+    fn is_foreground_pending(&self) -> bool {
+        let background = self.packing.background;
+        let mut lanes = self.outbound.iter().enumerate();
+        self.packing.repeat || lanes.any(|(lane, outbound)| background >> lane & 1 == 0 && outbound.is_pending())
+    }
+
     fn gate(&self, now: Duration) -> Gate {
         if self.recovery.is_full() {
             return Gate::Closed;
         }
+        let foreground = self.is_foreground_pending();
         let burst = BURST.max(Duration::from_nanos(BURST_PACKETS * PACKET_BYTES * 1_000_000_000 / self.rate_bytes_s()));
-        let paced = self.packing.pacer.ready_at(burst);
+        let background = self.packing.background_pacer.ready_at(BURST);
+        // What the background was let through leaves no gap for others.
+        let paced = if foreground { self.packing.pacer.ready_at(burst * 2) } else { background };
         if paced > now {
             return Gate::Until(paced);
         }
         if self.recovery.in_flight() + PACKET_BYTES <= self.recovery.controller.window_bytes() {
-            return Gate::Open;
+            return if background > now { Gate::Ahead } else { Gate::Open };
+        }
+        if !foreground {
+            return Gate::Closed;
         }
         match self.packing.floor.ready_at(FLOOR_BURST) {
             ready if ready <= now => Gate::Floor,
@@ -176,11 +207,13 @@ impl Session {
         }
     }
 
-    /// Writes repeats, then the lanes by priority and weight, into the datagram up to `limit`.
-    fn fill(&mut self, now: Duration, limit: usize, desk: &mut Desk) {
+    /// Writes repeats, then the lanes by priority and weight, into the datagram that begins at `base`; not those of the background
+    /// if it goes `ahead` of the pace.
+    fn fill(&mut self, now: Duration, base: usize, ahead: bool, desk: &mut Desk) {
         let number = self.recovery.next_number();
+        let short = base + self.background_bytes();
         let Desk { datagram: out, carried, written, .. } = desk;
-        let mut filling = Filling { now, number, out, limit, carried, previous: None };
+        let mut filling = Filling { now, number, out, limit: base + PAYLOAD_BYTES, carried, previous: None };
         *written = 0;
         self.packing.repeat = false;
         for &(lane, _) in &self.packing.order {
@@ -190,11 +223,16 @@ impl Session {
                 *written |= u16::from(filling.out.len() > before) << lane;
             }
         }
-        let mut closed = 0u16;
+        let mut closed = if ahead { self.packing.background } else { 0 };
         while let Some((lane, class)) = self.next_lane(closed) {
             let index = usize::from(lane);
             let before = filling.out.len();
-            let room = limit - before >= MIN_ROOM_BYTES;
+            if self.packing.background >> lane & 1 == 1 {
+                // A message that is not cut may need more, and has a packet to itself then.
+                filling.limit =
+                    if *written == 0 && !self.outbound[index].is_cut() { base + PAYLOAD_BYTES } else { short };
+            }
+            let room = filling.limit >= before + MIN_ROOM_BYTES;
             if !room || !self.outbound[index].fill(lane, &mut filling) {
                 closed |= 1 << lane;
                 continue;
@@ -206,6 +244,13 @@ impl Session {
             let weight = self.lanes.lanes()[index].weight;
             outbound.turn = *clock + (filling.out.len() - before) as u64 * 256 / u64::from(weight);
         }
+    }
+
+    /// Longest payload that the background makes.
+    fn background_bytes(&self) -> usize {
+        let bytes = self.background_bytes_s() as u128 * BACKGROUND.as_nanos() / 1_000_000_000;
+        let payload = (bytes as u64).saturating_sub(HEADER_BYTES).max(MIN_BACKGROUND_BYTES);
+        (payload as usize).min(PAYLOAD_BYTES)
     }
 
     /// The lane to serve next, among those not `closed`: of the first class with something to send, the one served least.
@@ -223,8 +268,9 @@ impl Session {
         let asks = packet.urgency != Urgency::None;
         self.recovery.on_sent(packet, count);
         if asks {
-            let rate = self.rate_bytes_s();
+            let (rate, background) = (self.rate_bytes_s(), self.background_bytes_s());
             self.packing.pacer.pass(now, bytes, rate);
+            self.packing.background_pacer.pass_regardless(now, bytes, background);
         }
         if gate == Gate::Floor {
             self.packing.floor.pass(now, bytes, MIN_RATE_BYTES_S);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::session::varint::{varint_bytes, write_varint};
 
 /// Ranges remembered; older ones are forgotten.
-const MAX_RANGES: usize = 32;
+const MAX_RANGES: usize = 128;
 /// Packets with reliable content after which an acknowledgement is due at once.
 const EAGER_PACKETS: u32 = 4;
 /// Longest wait before acknowledging a packet with reliable content.

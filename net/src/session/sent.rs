@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use crate::congestion::HEADER_BYTES;
 use crate::id::ReceiptKey;
 use crate::session::received::Urgency;
 
@@ -40,6 +41,7 @@ pub(crate) enum Fate {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentPacket {
     pub(crate) sent_at: Duration,
+    /// Its bytes on the path, headers included.
     pub(crate) bytes: u32,
     pub(crate) fate: Fate,
     pub(crate) urgency: Urgency,
@@ -142,8 +144,10 @@ impl SentLog {
 }
 
 impl SentPacket {
+    /// A packet with `bytes` of payload.
     pub(crate) fn new(sent_at: Duration, bytes: usize, urgency: Urgency, told: Option<u64>) -> Self {
         let fate = if urgency == Urgency::None { Fate::Silent } else { Fate::Open };
-        Self { sent_at, bytes: bytes as u32, fate, urgency, told, delivery: DeliveryMark::default(), carried: 0 }
+        let bytes = (bytes as u64 + HEADER_BYTES) as u32;
+        Self { sent_at, bytes, fate, urgency, told, delivery: DeliveryMark::default(), carried: 0 }
     }
 }

@@ -6,7 +6,7 @@ use tidelock_net::congestion::Algorithm;
 use tidelock_net::emulator::LinkConfig;
 use tidelock_net::{ClientConfig, ConnectionId, LaneSet, ServerConfig, SessionConfig};
 
-use super::{KEY, MS, PROTOCOL, World, number_of, numbered, token_lasting};
+use super::{KEY, MS, PROTOCOL, STEP, World, number_of, numbered, token_lasting};
 
 /// Messages of the burst, and their length.
 const BURST: u32 = 300;
@@ -120,16 +120,30 @@ impl Cell {
     /// What a transfer of 8 MiB, or of twenty seconds if that is more, makes of the link and does to the state lane.
     pub fn transfer(&self, algorithm: Algorithm) -> Transfer {
         let bytes = (8 << 20).max(self.link.rate_bytes_s as usize * 20);
-        let quiet = self.state_latency(algorithm, 0).1;
-        let (share, busy) = self.state_latency(algorithm, bytes);
-        Transfer { share, added: busy.saturating_sub(quiet) }
+        let quiet = self.state_latency(algorithm, 0);
+        let busy = self.state_latency(algorithm, bytes);
+        Transfer {
+            added: busy.state.saturating_sub(quiet.state),
+            quiet: quiet.state,
+            share: busy.share,
+            queue: busy.queue,
+            overflowed: busy.overflowed,
+        }
+    }
+
+    /// Most that a transfer may add to the state lane's latency: 5 ms, or what one datagram of 1,200 bytes takes to pass a slow
+    /// link and the world's own steps. A queue as long as the jitter and another datagram's time hides in it.
+    pub fn most_added(&self) -> Duration {
+        let datagrams = if self.link.jitter.is_zero() { 1.0 } else { 2.0 };
+        let passing = Duration::from_secs_f64(datagrams * 1_200.0 / self.link.rate_bytes_s as f64);
+        (5 * MS).max(passing + 2 * STEP) + self.link.jitter
     }
 
     /// Share of the link used until `bulk` bytes are through, and the state lane's latency at its 99th percentile meanwhile.
-    fn state_latency(&self, algorithm: Algorithm, bulk: usize) -> (f64, Duration) {
+    fn state_latency(&self, algorithm: Algorithm, bulk: usize) -> Run {
         let (mut world, peer, name) = self.world(algorithm);
         let (started, before) = (world.now, world.client_bytes(peer));
-        let (mut sent_at, mut ages) = (vec![], vec![]);
+        let (mut sent_at, mut ages, mut queues) = (vec![], vec![], vec![]);
         let mut left = bulk;
         let mut parts = bulk.div_ceil(1 << 20);
         let settled = started + SETTLING + self.link.latency * 40;
@@ -146,6 +160,9 @@ impl Cell {
             world.server_flush();
             for _ in 0..17 {
                 world.step();
+                if world.now > settled {
+                    queues.push(world.peers[peer].down.queue_delay(world.now));
+                }
                 parts -= world.client_messages(peer, LaneSet::BULK).len();
                 for message in world.client_messages(peer, LaneSet::STATE) {
                     let sent = sent_at[number_of(&message) as usize];
@@ -162,8 +179,21 @@ impl Cell {
         let doublings = (held / 13_800.0 + 1.0).log2();
         let seconds = (world.now - started).as_secs_f64() - doublings * round;
         let used = (world.client_bytes(peer) - before) as f64;
-        (used / (self.link.rate_bytes_s as f64 * seconds), percentile(&mut ages, 99))
+        Run {
+            share: used / (self.link.rate_bytes_s as f64 * seconds),
+            state: percentile(&mut ages, 99),
+            queue: [percentile(&mut queues, 50), percentile(&mut queues, 99)],
+            overflowed: world.peers[peer].down.stats().overflowed,
+        }
     }
+}
+
+/// One run with or without a transfer.
+struct Run {
+    share: f64,
+    state: Duration,
+    queue: [Duration; 2],
+    overflowed: u64,
 }
 
 /// A long transfer's use of the link and what it added to the state lane's latency at its 99th percentile.
@@ -171,6 +201,12 @@ impl Cell {
 pub struct Transfer {
     pub share: f64,
     pub added: Duration,
+    /// The state lane's latency at its 99th percentile without the transfer.
+    pub quiet: Duration,
+    /// How long packets waited at the link, at the median and the 99th percentile.
+    pub queue: [Duration; 2],
+    /// Packets for which the link's queue had no room.
+    pub overflowed: u64,
 }
 
 fn percentile(times: &mut [Duration], percent: usize) -> Duration {
@@ -181,6 +217,8 @@ fn percentile(times: &mut [Duration], percent: usize) -> Duration {
 pub const LATENCIES: [u32; 3] = [0, 50, 250];
 pub const JITTERS: [u32; 3] = [0, 30, 100];
 pub const LOSSES: [f64; 5] = [0.0, 0.01, 0.05, 0.2, 0.3];
+/// Bytes per second at which transfers are looked at.
+pub const TRANSFER_RATES: [u64; 4] = [16_000, 125_000, 1_250_000, 2_500_000];
 /// Bytes per second; 0 is unlimited.
 pub const RATES: [u64; 4] = [16_000, 125_000, 1_250_000, 0];
 
