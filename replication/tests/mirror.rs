@@ -237,7 +237,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    //
+    // B31: patches name some properties and keep the rest, and no removal is lost.
     #[test]
     fn mirrors_equal_the_server(ops in proptest::collection::vec(op(), 1..100)) {
         let mut server = Server::new();

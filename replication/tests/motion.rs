@@ -462,3 +462,72 @@ fn receipts_of_unknown_and_settled_batches_change_nothing() {
     }
     assert!(SimTime(0) < world.tick.time());
 }
+
+/// A turn on a rotation, within a step of the wire.
+fn same_rotation(one: Quat, other: Quat) -> bool {
+    1.0 - one.dot(other).abs() <= 1e-6
+}
+
+// B103: a random walk of 24 hours at 5 % loss, or of TIDELOCK_WALK_HOURS. What arrives is what was sent, however far
+// it went and for however long; what rests costs nothing and does not stir.
+#[test]
+fn a_long_walk_adds_up_no_error() {
+    let hours: f64 = std::env::var("TIDELOCK_WALK_HOURS").ok().and_then(|hours| hours.parse().ok()).unwrap_or(24.0);
+    let mut world = World::new(1);
+    let mut seed = 103_u64;
+    let mut random = move || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 40) as f32 / (1 << 24) as f32
+    };
+    let (mut position, mut turn) = (Vec3::ZERO, 0.0_f32);
+    let (mut sent, mut heard, mut farthest) = (None, 0_u64, 0.0_f32);
+    for _ in 0..(hours * 216_000.0) as u64 {
+        let step = Vec3::new(random() - 0.5, random() - 0.5, random() - 0.5);
+        // Outwards for the most part, and back in at the edge of the world.
+        let drift = if position.length() > 16_000.0 { -position.normalize() * 40.0 } else { Vec3::X * 0.02 };
+        position += step * 0.6 + drift;
+        turn = (turn + random() - 0.5) % std::f32::consts::TAU;
+        farthest = farthest.max(position.length());
+        let motion = PartMotion {
+            position,
+            rotation: Quat::from_rotation_y(turn),
+            linear_velocity: step * 60.0,
+            angular_velocity: Vec3::ZERO,
+        };
+        let lost = random() < 0.05;
+        world.step(
+            |world| {
+                if !world.arena.contains(Slot(0)) {
+                    world.grid.insert(Slot(0), motion.position, Audience::Shared);
+                }
+                world.grid.move_to(Slot(0), motion.position);
+                world.arena.put_part(Slot(0), id(0), &motion);
+            },
+            |_| !lost,
+        );
+        for (_, item) in world.players[0].got.drain(..) {
+            let MotionItem::Part { motion: read, resting: false, .. } = item else { continue };
+            assert_eq!(read.position, motion.position, "{} studs out", position.length());
+            assert!(same_rotation(read.rotation, motion.rotation));
+            let most = (motion.linear_velocity.abs().max_element() / 8_191.0).max(0.5 / 1_024.0);
+            assert!((read.linear_velocity - motion.linear_velocity).abs().max_element() <= most);
+            heard += 1;
+        }
+        sent = Some(motion);
+    }
+    assert!(heard as f64 > hours * 72_000.0 * 0.93 && farthest > 2_000.0, "{heard} heard, {farthest} studs");
+    // It stops where it is, and after its last state has arrived it is not spoken of again.
+    let resting = PartMotion { linear_velocity: Vec3::ZERO, ..sent.expect("it walked") };
+    let put = |world: &mut World| {
+        world.arena.put_part(Slot(0), id(0), &resting);
+    };
+    world.step(put, |_| true);
+    for tick in 0..3_600 {
+        world.step(|_| {}, |_| tick % 20 != 0);
+        for (_, item) in world.players[0].got.drain(..) {
+            let MotionItem::Part { motion: read, .. } = item else { panic!("{item:?}") };
+            assert!(tick < 120, "it was told {tick} ticks after it stopped");
+            assert_eq!((read.position, read.linear_velocity), (resting.position, Vec3::ZERO));
+        }
+    }
+}

@@ -74,6 +74,53 @@ fn owning_parts() {
     assert!(taken > 30_000 && table.handovers() > 64 * 8, "{taken}");
 }
 
+// B36: physics is never rolled back, so a tick captures no more than states: of 800 bodies awake 50 kB, without allocating.
+#[cfg(feature = "physics")]
+#[test]
+fn capturing_800_bodies() {
+    use tidelock_sim::collision::Shape;
+    use tidelock_sim::physics::{LooseMotion, LooseParts, LoosePartsConfig};
+    let mut parts = LooseParts::new(LoosePartsConfig::default());
+    for id in 0..800_u64 {
+        let position = Vec3::new((id % 30) as f32 * 4.0, 1e5, (id / 30) as f32 * 4.0);
+        let state = PartState::resting(position, Quat::from_rotation_y(id as f32));
+        parts.insert_part(ColliderId(id), &Shape::Box { half: Vec3::ONE }, &state).unwrap();
+    }
+    let (mut moved, mut captured) = (LooseMotion::default(), Vec::with_capacity(800));
+    let mut count = 0;
+    for tick in 1..120_u64 {
+        parts.step(SimTime(tick * SimTime::UNITS_PER_TICK), &mut moved);
+        captured.clear();
+        count += allocation_counter::measure(|| captured.extend(parts.simulated())).count_total;
+    }
+    let columns = size_of::<ColliderId>() + 3 * size_of::<Vec3>() + size_of::<Quat>();
+    assert_eq!((count, moved.len(), captured.len()), (0, 800, 800));
+    assert!(moved.len() * columns <= 65_536 && size_of_val(&captured[..]) <= 65_536);
+}
+
+// B36, S-60: so does what a rewind keeps of a tick.
+#[test]
+fn recording_800_poses() {
+    use tidelock_sim::collision::Shape;
+    use tidelock_sim::rewind::{RewindHistory, RewindPose};
+    let mut history = RewindHistory::new();
+    let shape = history.register(&Shape::Ball { radius: 1.0 }).unwrap();
+    let pose = |id: u64, tick: u64| RewindPose {
+        id: ColliderId(id),
+        shape,
+        position: Vec3::new(id as f32, tick as f32, 0.0),
+        rotation: Quat::IDENTITY,
+        teleported: false,
+    };
+    let mut poses: Vec<_> = (0..800).map(|id| pose(id, 0)).collect();
+    let count = measured(|tick| {
+        poses.iter_mut().for_each(|pose| pose.position.y = tick as f32);
+        assert!(history.record(Tick(tick), poses.iter().copied()));
+    });
+    assert_eq!(count, 0);
+    assert!(size_of_val(&poses[..]) <= 65_536);
+}
+
 // S-44, S-44a, S-52
 #[test]
 fn drawing() {

@@ -4,6 +4,7 @@ mod allowances;
 mod clocks;
 mod desync;
 mod determinism;
+mod game_time;
 mod instances;
 mod isolation;
 mod join;
@@ -13,6 +14,7 @@ mod ownership;
 mod remote_motion;
 mod seats;
 mod sessions;
+mod spawns;
 mod static_place;
 mod water;
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure in test code is a failed test")]
 
 mod chain;
+mod contact;
 mod handoff;
 mod hostile;
 mod player;

@@ -24,6 +24,8 @@ pub(crate) struct Player {
     pub(crate) notices: Link<Vec<OwnershipNotice>>,
     /// States of parts sent to it.
     pub(crate) echoed: usize,
+    /// Whether a report tells of every other of its parts only, in turns.
+    pub(crate) alternate: bool,
     config: PartViewConfig,
     timeline: RemoteTimeline,
     sequence: Sequence,
@@ -46,6 +48,7 @@ impl Player {
             down: Link::new(seed + 1, 0.05),
             notices: Link::new(seed + 2, 0.05),
             echoed: 0,
+            alternate: false,
             config: PartViewConfig::default(),
             timeline: RemoteTimeline::new(RemoteTimelineConfig::default()),
             sequence: Sequence(u32::MAX - 5),
@@ -112,6 +115,10 @@ impl Player {
             let state = self.physics.state(*id).unwrap();
             view.simulated(present, &state, &self.config);
             snapshots.push(OwnedSnapshot { part: *id, epoch: view.epoch(), state });
+        }
+        if self.alternate {
+            let turn = self.frames / 2 % 2;
+            snapshots.retain(|snapshot| snapshot.part.0 % 2 == turn);
         }
         if !snapshots.is_empty() && self.frames.is_multiple_of(2) {
             self.sequence = self.sequence.next();
