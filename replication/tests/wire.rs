@@ -11,10 +11,10 @@ use tidelock_replication::instance::{
 };
 use tidelock_replication::place::PlaceHash;
 use tidelock_replication::wire::{
-    ClientMessage, MAX_OWNED_BYTES, MAX_PLACE_BYTES, MAX_REPORT_BYTES, OwnershipWord, PlaceChunk, PlayerJoined, Record,
-    RecordWriter, Records, RecordsHead, ServerMessage, Welcome, WireError, begin_records, read_owned_report,
-    read_report, write_character, write_correction_message, write_owned_parts, write_owned_report, write_ownership,
-    write_player_joined, write_player_left, write_report, write_snapshot_end, write_welcome,
+    CharacterWord, ClientMessage, MAX_OWNED_BYTES, MAX_PLACE_BYTES, MAX_REPORT_BYTES, OwnershipWord, PlaceChunk,
+    PlayerJoined, Record, RecordWriter, Records, RecordsHead, ServerMessage, Welcome, WireError, begin_records,
+    read_owned_report, read_report, write_character, write_correction_message, write_owned_parts, write_owned_report,
+    write_ownership, write_player_joined, write_player_left, write_report, write_snapshot_end, write_welcome,
 };
 use tidelock_sim::collision::{ColliderId, Slide, Turn};
 use tidelock_sim::module::CustomState;
@@ -232,8 +232,9 @@ fn server_message() -> impl Strategy<Value = ServerMessage> {
         records().prop_map(ServerMessage::Records),
         any::<u32>().prop_map(|generation| ServerMessage::SnapshotEnd { generation: Generation(generation) }),
         correction().prop_map(ServerMessage::Correction),
-        (any::<u32>(), id(), vector(), -3f32..3.0).prop_map(|(generation, id, position, yaw)| {
-            ServerMessage::Character { generation: Generation(generation), id, position, yaw }
+        (any::<u32>(), id(), 0_u8..4, vector(), -3f32..3.0).prop_map(|(generation, id, controller, position, yaw)| {
+            let generation = Generation(generation);
+            ServerMessage::Character(CharacterWord { generation, id, controller, position, yaw })
         }),
         (any::<u64>(), name(), any::<[u8; 3]>()).prop_map(|(player, name, color)| {
             ServerMessage::PlayerJoined(PlayerJoined { player: PlayerId(player), name, color: Color(color) })
@@ -253,9 +254,7 @@ fn write_server(message: &ServerMessage) -> Vec<u8> {
         }
         ServerMessage::SnapshotEnd { generation } => write_snapshot_end(&mut bytes, *generation),
         ServerMessage::Correction(correction) => write_correction_message(&mut bytes, correction),
-        ServerMessage::Character { generation, id, position, yaw } => {
-            write_character(&mut bytes, *generation, *id, *position, *yaw);
-        }
+        ServerMessage::Character(word) => write_character(&mut bytes, word),
         ServerMessage::PlayerJoined(joined) => write_player_joined(&mut bytes, joined),
         ServerMessage::PlayerLeft(player) => write_player_left(&mut bytes, *player),
         ServerMessage::Ownership(word) => write_ownership(&mut bytes, word),

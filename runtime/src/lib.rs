@@ -43,7 +43,7 @@ mod transport;
 
 pub use client::{
     Client, ClientConfig, ClientError, ClientEvent, ClientState, ClientStats, DrawnCharacter, DrawnPart, KindBytes,
-    PartOwner, PlaceCache, Projection,
+    PartOwner, PlaceCache, PoseMove, PoseStep, Projection,
 };
 pub use clock::SystemClock;
 pub use control::ControlInput;
@@ -51,9 +51,9 @@ pub use controller::Controller;
 pub use metrics::{Stage, StageTimes, TimeHistogram};
 pub use protocol::{Protocol, ProtocolBuilder};
 pub use server::{
-    CharacterBody, Commands, ConfigError, MovementSignals, PartOwnership, PartVelocity, PlayerCommand, PlayerInfo,
-    Server, ServerConfig, ServerCounters, ServerError, ServerMetrics, SessionTraffic, StepReport, StopFlag, System,
-    SystemPoint,
+    CharacterBody, CharacterInputs, CharacterMove, Commands, ConfigError, InputCounters, MovementSignals, Newcomer,
+    PartOwnership, PartVelocity, PlayerCommand, PlayerInfo, Server, ServerConfig, ServerCounters, ServerError,
+    ServerMetrics, SessionTraffic, StepReport, StopFlag, System, SystemPoint,
 };
 pub use tidelock_replication::place::Place;
 

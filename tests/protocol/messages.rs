@@ -8,16 +8,19 @@ use tidelock_replication::instance::{
 };
 use tidelock_replication::place::PlaceHash;
 use tidelock_replication::wire::{
-    ClientMessage, OwnershipWord, PlaceChunk, PlayerJoined, Record, RecordWriter, Records, RecordsHead, ServerMessage,
-    Welcome, WireError, begin_records, read_owned_report, read_report, write_character, write_correction_message,
-    write_owned_report, write_ownership, write_player_joined, write_player_left, write_report, write_snapshot_end,
-    write_welcome,
+    CharacterWord, ClientMessage, NewestKind, OwnSnapshot, OwnershipWord, PlaceChunk, PlayerJoined, Record,
+    RecordWriter, Records, RecordsHead, ServerMessage, TickedInputs, Welcome, WireError, begin_records, read_inputs,
+    read_newest_report, read_own_snapshot, read_owned_report, read_report, write_character, write_correction_message,
+    write_inputs, write_newest_report, write_own_snapshot, write_owned_report, write_ownership, write_player_joined,
+    write_player_left, write_report, write_snapshot_end, write_welcome,
 };
 use tidelock_sim::collision::{ColliderId, Slide, Turn};
+use tidelock_sim::input::{HeldControls, StepInput};
 use tidelock_sim::module::CustomState;
 use tidelock_sim::motor::{CharacterState, ControllerBytes, GroundContact, InputFrame, MotorSnapshot};
 use tidelock_sim::ownership::{OwnedReport, OwnedSnapshot};
 use tidelock_sim::report::{Correction, CorrectionCause, Report, WireFrame};
+use tidelock_sim::session::SnapshotHeader;
 use tidelock_sim::simulation::CharacterSim;
 use tidelock_sim::{PartState, Sequence, SimSpan, SimTime, Tick};
 
@@ -32,6 +35,8 @@ enum Sample {
     Client(ClientMessage),
     Report(Box<Report>),
     Owned(OwnedReport),
+    Inputs(TickedInputs),
+    Snapshot(Box<OwnSnapshot>),
     /// A chunk's content, plain.
     Chunk(Vec<u8>),
 }
@@ -66,12 +71,13 @@ fn server_samples() -> Vec<(&'static str, Sample)> {
         Record::PatchPart { id: InstanceId(12), patch: patch(PartProperty::Transparency) },
         Record::Hide { id: InstanceId(40) },
     ];
-    let character = ServerMessage::Character {
+    let character = ServerMessage::Character(CharacterWord {
         generation: Generation(1),
         id: InstanceId(301),
+        controller: 2,
         position: Vec3::new(4.0, 3.0, -2.0),
         yaw: 0.5,
-    };
+    });
     let joined = PlayerJoined { player: PlayerId(2), name: Arc::from("Ada"), color: Color([200, 80, 120]) };
     vec![
         ("Welcome", ServerMessage::Welcome(welcome)),
@@ -201,7 +207,25 @@ fn client_samples() -> Vec<(&'static str, Sample)> {
         ("PlaceChunk", Sample::Chunk(b"tidetidetidetidetidetidelocks".to_vec())),
         ("Report", Sample::Report(Box::new(report()))),
         ("OwnedReport", Sample::Owned(owned())),
+        ("Inputs", Sample::Inputs(inputs())),
+        ("OwnSnapshot", Sample::Snapshot(Box::new(own_snapshot()))),
     ]
+}
+
+fn inputs() -> TickedInputs {
+    let held = HeldControls {
+        direction: [0, 0, -127],
+        yaw: 0x4000,
+        flags: WireFrame::CAMERA_RELATIVE,
+        controller: ControllerBytes::new(&[1]).unwrap(),
+    };
+    let inputs = [8, 8, 0].map(|buttons| StepInput { buttons, held });
+    TickedInputs { began: 1, last: Sequence(40), inputs: inputs.into() }
+}
+
+fn own_snapshot() -> OwnSnapshot {
+    let header = SnapshotHeader { tick: Tick(1_000), acknowledged: Sequence(40), depth: 2, target: Some(3) };
+    OwnSnapshot { header, guessed: 1, epoch: 1, sim: correction().sim }
 }
 
 fn report() -> Report {
@@ -233,6 +257,8 @@ fn encode(sample: &Sample) -> Vec<u8> {
         Sample::Client(message) => message.write(&mut bytes),
         Sample::Report(report) => write_report(&mut bytes, report),
         Sample::Owned(report) => write_owned_report(&mut bytes, report),
+        Sample::Inputs(inputs) => write_inputs(&mut bytes, inputs.began, &inputs.packet()),
+        Sample::Snapshot(snapshot) => write_own_snapshot(&mut bytes, snapshot),
         Sample::Chunk(plain) => {
             // A sequence of four literals and a match of twenty, then the closing literals.
             let mut packed = vec![0x4f, b't', b'i', b'd', b'e', 4, 0, 1, 0x50];
@@ -254,9 +280,7 @@ fn encode_server(message: &ServerMessage, bytes: &mut Vec<u8>) {
         }
         ServerMessage::SnapshotEnd { generation } => write_snapshot_end(bytes, *generation),
         ServerMessage::Correction(correction) => write_correction_message(bytes, correction),
-        ServerMessage::Character { generation, id, position, yaw } => {
-            write_character(bytes, *generation, *id, *position, *yaw);
-        }
+        ServerMessage::Character(word) => write_character(bytes, word),
         ServerMessage::PlayerJoined(joined) => write_player_joined(bytes, joined),
         ServerMessage::PlayerLeft(player) => write_player_left(bytes, *player),
         ServerMessage::Ownership(word) => write_ownership(bytes, word),
@@ -300,6 +324,12 @@ fn decode(bytes: &[u8], kind: &Sample) -> Result<Sample, WireError> {
             read_owned_report(bytes, &mut report)?;
             Sample::Owned(report)
         }
+        Sample::Inputs(_) => {
+            let mut inputs = TickedInputs::default();
+            read_inputs(bytes, &mut inputs)?;
+            Sample::Inputs(inputs)
+        }
+        Sample::Snapshot(_) => Sample::Snapshot(Box::new(read_own_snapshot(bytes)?)),
         Sample::Chunk(_) => {
             let chunk = PlaceChunk::read(bytes)?;
             assert_eq!((chunk.hash.0, chunk.offset, chunk.total), ([0x22; 32], 32_768, 40_000));
@@ -378,6 +408,24 @@ fn every_kind_of_message_and_record_has_an_example() {
         let known = ServerMessage::read(&record) != Err(WireError::Kind);
         assert_eq!(known, records.contains(&kind), "record {kind}");
     }
+}
+
+/// The report of the report lane, behind its kind.
+#[test]
+fn newest_reports_are_reports_behind_a_one() {
+    let mut held = report();
+    held.frames.drain(..3);
+    let (mut plain, mut newest, mut read) = (Vec::new(), Vec::new(), Report::default());
+    write_report(&mut plain, &held);
+    write_newest_report(&mut newest, &held);
+    assert_eq!((newest[0], &newest[1..]), (1, &plain[..]));
+    assert_eq!(read_newest_report(&newest, &mut read), Ok(()));
+    assert_eq!(read, held);
+    let mut many = vec![1];
+    write_report(&mut many, &report());
+    assert_eq!(read_newest_report(&many, &mut read), Err(WireError::TooLong));
+    assert_eq!(NewestKind::of(&newest).map(|kind| kind as u8), Ok(1));
+    assert_eq!(NewestKind::of(Document::read().example("Inputs")).map(|kind| kind as u8), Ok(2));
 }
 
 /// Every prefix of every example is refused, and so is a byte too many.

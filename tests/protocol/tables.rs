@@ -1,4 +1,4 @@
-use tidelock::Protocol;
+use tidelock::{Controller, Protocol};
 use tidelock_net::lane::{MAX_LANES, MAX_MESSAGE_BYTES, MAX_WHOLE_MESSAGE_BYTES};
 use tidelock_net::netcode::MAX_PAYLOAD_BYTES;
 use tidelock_net::{DisconnectCode, LaneSet, SessionConfig};
@@ -7,8 +7,10 @@ use tidelock_replication::motion::{
     MAX_BATCH_BYTES, MAX_ITEM_BYTES, MAX_ITEMS_BYTES, PackedRotation, REFRESH_BROADCASTS,
 };
 use tidelock_replication::wire::{
-    MAX_CHUNK_BYTES, MAX_OWNED_BYTES, MAX_PLACE_BYTES, MAX_RECORDS, MAX_RECORDS_BYTES, MAX_REPORT_BYTES, WIRE_VERSION,
+    MAX_CHUNK_BYTES, MAX_INPUTS, MAX_OWNED_BYTES, MAX_PLACE_BYTES, MAX_RECORDS, MAX_RECORDS_BYTES, MAX_REPORT_BYTES,
+    WIRE_VERSION,
 };
+use tidelock_sim::input::{InputBufferConfig, InputGateConfig, InputPacer};
 use tidelock_sim::module::CustomState;
 use tidelock_sim::motor::{CharacterState, ControllerBytes};
 use tidelock_sim::ownership::{OwnedReport, OwnershipLimits};
@@ -36,6 +38,7 @@ fn numbers_of_codes_causes_and_states() {
     let states = [Grounded, Jumping, Falling, Flying, Swimming, Seated, Dead];
     assert!(states.iter().enumerate().all(|(number, state)| *state as usize == number));
     assert_eq!(pairs(&document, "Character states"), numbered(&states));
+    assert_eq!(pairs(&document, "Controllers"), numbered(&Controller::ALL));
     let refusals: Vec<String> = document.table("Refused reports").into_iter().map(|row| row[0].clone()).collect();
     assert_eq!(refusals, ReportRefusal::ALL.map(|refusal| format!("{refusal:?}")));
 }
@@ -64,6 +67,7 @@ fn limits_are_those_of_the_table() {
     let units = |seconds: f64| (seconds * SimTime::UNITS_PER_SECOND as f64).round() as u64;
     let session = SessionConfig::default();
     let owned = OwnershipLimits::default();
+    let (gate, buffer) = (InputGateConfig::for_rate(Tick::HZ), InputBufferConfig::default());
     let known = [
         ("payload sent without lanes, bytes", MAX_PAYLOAD_BYTES as u64),
         ("lanes of a connection", MAX_LANES as u64),
@@ -95,6 +99,14 @@ fn limits_are_those_of_the_table() {
         ("start before the last end, units", u64::from(limits.start_overlap.0)),
         ("between two earlier starts, units", u64::from(limits.rewind_interval.0)),
         ("age of a broadcast sample, units", u64::from(limits.max_sample_age.0)),
+        ("inputs of a message", MAX_INPUTS as u64),
+        ("inputs per second", u64::from(gate.inputs_per_second)),
+        ("inputs at once", u64::from(gate.burst)),
+        ("inputs ahead of the last", u64::from(gate.max_ahead)),
+        ("inputs queued", u64::from(buffer.max_queued)),
+        ("inputs the client is asked to have queued", u64::from(InputPacer::MAX_DEPTH)),
+        ("ticks guessed before nothing is held", u64::from(buffer.neutral_after.unwrap())),
+        ("guesses that count as inputs at once", u64::from(buffer.max_speculation)),
         ("parts of an owned report", OwnedReport::MAX_SNAPSHOTS as u64),
         ("owned report, bytes", MAX_OWNED_BYTES as u64),
         ("owned reports per second", u64::from(owned.reports_per_second)),

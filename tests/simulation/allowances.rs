@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use glam::Vec3;
 use tidelock::net::{ClientConfig, ClientShard, ConnectionId, Egress, Ingress, LaneSet, Span};
 use tidelock::replication::ids::{InstanceId, PlayerId};
-use tidelock::replication::wire::{ClientMessage, ServerMessage, write_report};
+use tidelock::replication::wire::{ClientMessage, ServerMessage, write_newest_report};
 use tidelock::sim::allowance::{AllowanceLimits, MovementGrants, ValidationReason};
 use tidelock::sim::motor::CharacterState;
 use tidelock::sim::report::{Correction, CorrectionCause, Report, ReportRefusal};
@@ -165,7 +165,7 @@ impl Liar {
                         ServerMessage::Welcome(welcome) => {
                             self.control(&ClientMessage::Entered { generation: welcome.generation });
                         }
-                        ServerMessage::Character { id, .. } => self.character = Some(id),
+                        ServerMessage::Character(word) => self.character = Some(word.id),
                         ServerMessage::Correction(correction) => {
                             self.corrections += u32::from(correction.cause == CorrectionCause::Allowance);
                             self.word = Some(correction);
@@ -182,7 +182,7 @@ impl Liar {
                 self.sequence += 1;
                 (claim.sequence, claim.epoch) = (Sequence(self.sequence), word.epoch);
                 let mut bytes = Vec::new();
-                write_report(&mut bytes, &claim);
+                write_newest_report(&mut bytes, &claim);
                 self.say(LaneSet::NEWEST, bytes);
                 self.egress.push(Egress::FlushAll);
             }

@@ -16,6 +16,7 @@ mod seats;
 mod sessions;
 mod spawns;
 mod static_place;
+mod ticked;
 mod water;
 
 use std::sync::Arc;

@@ -16,7 +16,7 @@ pub(super) fn write_correction(out: &mut Writer<'_>, correction: &Correction) {
     out.u32(sequence.0);
     out.varint(u64::from(*epoch));
     out.varint(time.0);
-    write_snapshot(out, &sim.motor);
+    write_motor(out, &sim.motor);
     out.prefixed(sim.custom.as_slice());
 }
 
@@ -25,12 +25,12 @@ pub(super) fn read_correction(reader: &mut Reader<'_>) -> Result<Correction, Wir
     let sequence = Sequence(reader.u32()?);
     let epoch = varint_u32(reader)?;
     let time = read_time(reader)?;
-    let motor = read_snapshot(reader)?;
+    let motor = read_motor(reader)?;
     let custom = CustomState::new(reader.prefixed(CustomState::MAX)?).ok_or(WireError::Value)?;
     Ok(Correction { sequence, epoch, time, sim: CharacterSim { motor, custom }, cause })
 }
 
-fn write_snapshot(out: &mut Writer<'_>, motor: &MotorSnapshot) {
+pub(super) fn write_motor(out: &mut Writer<'_>, motor: &MotorSnapshot) {
     // Taken apart whole, so that a field added to the snapshot cannot be forgotten here.
     let MotorSnapshot {
         position,
@@ -64,7 +64,7 @@ fn write_snapshot(out: &mut Writer<'_>, motor: &MotorSnapshot) {
     out.bool(jump_held);
 }
 
-fn read_snapshot(reader: &mut Reader<'_>) -> Result<MotorSnapshot, WireError> {
+pub(super) fn read_motor(reader: &mut Reader<'_>) -> Result<MotorSnapshot, WireError> {
     let position = reader.finite_vec3()?;
     let velocity = reader.finite_vec3()?;
     let yaw = read_finite(reader)?;

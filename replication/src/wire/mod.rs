@@ -5,6 +5,7 @@ mod chunk;
 mod client;
 mod correction;
 mod error;
+mod newest;
 mod owned;
 mod owned_part;
 mod part;
@@ -12,17 +13,23 @@ mod records;
 mod report;
 mod scalar;
 mod server;
+mod snapshot;
+mod ticked;
 
 pub use chunk::{MAX_CHUNK_BYTES, PlaceChunk};
 pub use client::ClientMessage;
 pub use error::WireError;
+pub use newest::{NewestKind, read_newest_report, write_newest_report};
 pub use owned::{MAX_OWNED_BYTES, OwnershipWord, read_owned_report, write_owned_parts, write_owned_report};
 pub use records::{MAX_RECORDS, MAX_RECORDS_BYTES, RECORDS_BYTES, Record, RecordWriter, Records, RecordsHead};
 pub use report::{MAX_REPORT_BYTES, read_report, write_report};
 pub use server::{
-    PlayerJoined, ServerMessage, Welcome, begin_records, write_character, write_correction_message, write_ownership,
-    write_player_joined, write_player_left, write_snapshot_end, write_welcome,
+    CharacterWord, PlayerJoined, ServerMessage, Welcome, begin_records, write_character, write_correction_message,
+    write_ownership, write_player_joined, write_player_left, write_snapshot_end, write_welcome,
 };
+
+pub use snapshot::{OwnSnapshot, read_own_snapshot, write_own_snapshot};
+pub use ticked::{MAX_INPUTS, TickedInputs, read_inputs, write_inputs};
 
 pub(crate) use error::check;
 pub(crate) use part::mover_is_valid;

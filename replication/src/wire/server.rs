@@ -48,6 +48,26 @@ pub struct PlayerJoined {
     pub color: Color,
 }
 
+/// Which character is the client's, and how it is moved from now on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CharacterWord {
+    /// Generation it belongs to.
+    pub generation: Generation,
+    /// Its character.
+    pub id: InstanceId,
+    /// Number of its controller, at most [`CharacterWord::MAX_CONTROLLER`].
+    pub controller: u8,
+    /// Where, studs.
+    pub position: Vec3,
+    /// Facing, radians.
+    pub yaw: f32,
+}
+
+impl CharacterWord {
+    /// The highest number of a controller.
+    pub const MAX_CONTROLLER: u8 = 3;
+}
+
 /// A message from server to client on the state lane.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServerMessage {
@@ -62,17 +82,8 @@ pub enum ServerMessage {
     },
     /// The server's word on the client's own character, respawns and teleports included.
     Correction(Correction),
-    /// The client's character is another one now, at this place and facing; its epoch is in the correction that follows.
-    Character {
-        /// Generation it belongs to.
-        generation: Generation,
-        /// Its new character.
-        id: InstanceId,
-        /// Where, studs.
-        position: Vec3,
-        /// Facing, radians.
-        yaw: f32,
-    },
+    /// The client's character is this one from now on, moved so; its epoch is in the correction that follows.
+    Character(CharacterWord),
     /// A player is here.
     PlayerJoined(PlayerJoined),
     /// A player has left.
@@ -127,13 +138,14 @@ pub fn write_correction_message(bytes: &mut Vec<u8>, correction: &Correction) {
 }
 
 /// Appends [`ServerMessage::Character`].
-pub fn write_character(bytes: &mut Vec<u8>, generation: Generation, id: InstanceId, position: Vec3, yaw: f32) {
+pub fn write_character(bytes: &mut Vec<u8>, word: &CharacterWord) {
     let mut out = Writer::new(bytes);
     out.u8(CHARACTER);
-    out.varint(u64::from(generation.0));
-    out.varint(id.0);
-    out.vec3(position);
-    out.f32(yaw);
+    out.varint(u64::from(word.generation.0));
+    out.varint(word.id.0);
+    out.u8(word.controller);
+    out.vec3(word.position);
+    out.f32(word.yaw);
 }
 
 /// Appends [`ServerMessage::PlayerJoined`].
@@ -172,12 +184,7 @@ impl ServerMessage {
             RECORDS => Self::Records(read_records(&mut reader)?),
             SNAPSHOT_END => Self::SnapshotEnd { generation: Generation(varint_u32(&mut reader)?) },
             CORRECTION => Self::Correction(read_correction(&mut reader)?),
-            CHARACTER => Self::Character {
-                generation: Generation(varint_u32(&mut reader)?),
-                id: read_id(&mut reader)?,
-                position: reader.finite_vec3()?,
-                yaw: read_finite(&mut reader)?,
-            },
+            CHARACTER => Self::Character(read_character(&mut reader)?),
             PLAYER_JOINED => Self::PlayerJoined(PlayerJoined {
                 player: PlayerId(reader.varint()?),
                 name: Arc::from(reader.text(MAX_NAME_BYTES)?),
@@ -190,6 +197,18 @@ impl ServerMessage {
         reader.finish()?;
         Ok(message)
     }
+}
+
+fn read_character(reader: &mut Reader<'_>) -> Result<CharacterWord, WireError> {
+    let word = CharacterWord {
+        generation: Generation(varint_u32(reader)?),
+        id: read_id(reader)?,
+        controller: reader.u8()?,
+        position: reader.finite_vec3()?,
+        yaw: read_finite(reader)?,
+    };
+    check(word.controller <= CharacterWord::MAX_CONTROLLER, WireError::Value)?;
+    Ok(word)
 }
 
 fn read_welcome(reader: &mut Reader<'_>) -> Result<Welcome, WireError> {

@@ -14,8 +14,10 @@ pub struct ClientConfig {
     pub draw: bool,
     /// Place files already here; clients of one process share one. Default an empty one.
     pub places: Arc<PlaceCache>,
-    /// How the own character is predicted.
+    /// How the own character is predicted. Its smoother is that of ticked inputs, too.
     pub prediction: tidelock_sim::client::PredictionConfig,
+    /// How the own character follows the server where the game moves it by itself.
+    pub poses: tidelock_sim::reconcile::PosePredictorConfig,
 }
 
 impl Default for ClientConfig {
@@ -26,6 +28,7 @@ impl Default for ClientConfig {
             draw: true,
             places: Arc::default(),
             prediction: tidelock_sim::client::PredictionConfig::default(),
+            poses: tidelock_sim::reconcile::PosePredictorConfig::default(),
         }
     }
 }

@@ -1,9 +1,10 @@
 use std::time::Duration;
 
 use tidelock_net::{Egress, LaneId, LaneSet, Span};
-use tidelock_replication::wire::{ClientMessage, write_report};
+use tidelock_replication::wire::{ClientMessage, write_newest_report, write_report};
 
 use super::Client;
+use super::own::OwnStyle;
 use crate::controller::Controller;
 
 /// Least time between two datagrams that have nothing new to say, seconds: a server tick, less the unevenness of frames.
@@ -25,20 +26,36 @@ pub(super) fn run(client: &mut Client, network_now: Duration) {
 
 fn reports(client: &mut Client) {
     let Some(connection) = client.connection else { return };
-    let Some(prediction) = &mut client.own.prediction else { return };
-    let controller = client.protocol.controller();
-    let lane = controller.report_lane();
-    while let Some(mut report) = prediction.poll_report() {
-        let mut bytes = Vec::with_capacity(128);
-        if controller != Controller::Replay {
-            // Nobody runs the frames; the last says what the player holds.
-            let before = report.frames.len().saturating_sub(1);
-            report.frames.drain(..before);
+    let controller = client.own.controller().unwrap_or_default();
+    let Client { own, stats, egress, .. } = client;
+    let mut send = |lane, bytes: Vec<u8>| {
+        egress.push(Egress::Send { connection, lane, bytes: Span::from(bytes), receipt: None });
+    };
+    match &mut own.style {
+        None => {}
+        Some(OwnStyle::Reports(prediction)) => {
+            while let Some(mut report) = prediction.poll_report() {
+                let mut bytes = Vec::with_capacity(128);
+                if controller == Controller::Replay {
+                    write_report(&mut bytes, &report);
+                    send(LaneSet::REPORT, bytes);
+                } else {
+                    // Nobody runs the frames; the last says what the player holds.
+                    let before = report.frames.len().saturating_sub(1);
+                    report.frames.drain(..before);
+                    write_newest_report(&mut bytes, &report);
+                    send(LaneSet::NEWEST, bytes);
+                }
+                prediction.recycle(report);
+                stats.reports += 1;
+            }
         }
-        write_report(&mut bytes, &report);
-        prediction.recycle(report);
-        client.stats.reports += 1;
-        client.egress.push(Egress::Send { connection, lane, bytes: Span::from(bytes), receipt: None });
+        Some(style) => {
+            if let Some(bytes) = style.take_inputs() {
+                send(LaneSet::NEWEST, bytes);
+                stats.inputs += 1;
+            }
+        }
     }
 }
 

@@ -3,6 +3,8 @@ use tidelock_net::DisconnectReason;
 use tidelock_replication::ids::{InstanceId, PlayerId};
 use tidelock_sim::report::CorrectionCause;
 
+use crate::controller::Controller;
+
 /// Something that happened on a client, handed out once.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClientEvent {
@@ -15,6 +17,11 @@ pub enum ClientEvent {
     Spawned {
         /// The character.
         character: InstanceId,
+    },
+    /// The own character has come under another controller.
+    Controlled {
+        /// Which.
+        controller: Controller,
     },
     /// The server's word moved the own character.
     Corrected {

@@ -2,11 +2,14 @@ use std::time::Duration;
 
 use tidelock_net::{DisconnectCode, DisconnectReason, Egress, Ingress, LaneId, LaneSet};
 use tidelock_replication::place::Place;
-use tidelock_replication::wire::{ClientMessage, PlaceChunk, ServerMessage, Welcome, WireError};
+use tidelock_replication::wire::{
+    CharacterWord, ClientMessage, PlaceChunk, ServerMessage, Welcome, WireError, read_own_snapshot,
+};
 
 use super::download::Download;
 use super::parts::OwnedParts;
 use super::{Client, ClientEvent, ClientState, egress, mirror, parts};
+use crate::controller::Controller;
 
 /// Takes what the network has: the session's course, and what the server says.
 pub(super) fn run(client: &mut Client, network_now: Duration) {
@@ -56,7 +59,7 @@ fn take(client: &mut Client, event: Ingress) {
 /// The session is over.
 fn end(client: &mut Client, reason: DisconnectReason) {
     client.connection = None;
-    client.own.prediction = None;
+    client.own.end();
     client.state = ClientState::Disconnected { reason: reason.clone() };
     client.event(ClientEvent::Disconnected { reason });
 }
@@ -84,7 +87,28 @@ fn message(client: &mut Client, lane: LaneId, bytes: &[u8]) -> Result<(), WireEr
             piece(client, &PlaceChunk::read(bytes)?);
             Ok(())
         }
+        LaneSet::NEWEST => {
+            client.stats.kinds_in.state += bytes.len() as u64;
+            client.own.receive(read_own_snapshot(bytes)?);
+            Ok(())
+        }
         _ => Err(WireError::Kind),
+    }
+}
+
+/// The own character is this one from now on; put under another controller, it is the same.
+fn assigned(client: &mut Client, word: &CharacterWord) {
+    let known = Controller::from_number(word.controller).filter(|one| client.protocol.controllers().contains(one));
+    let Some(controller) = known else {
+        refuse(client, DisconnectCode::SchemaMismatch, "the server has controllers this client does not know");
+        return;
+    };
+    let spawned = client.own.id() != Some(word.id);
+    client.own.assign(word.id, controller);
+    if spawned {
+        client.event(ClientEvent::Spawned { character: word.id });
+    } else {
+        client.event(ClientEvent::Controlled { controller });
     }
 }
 
@@ -93,10 +117,7 @@ fn state(client: &mut Client, message: ServerMessage) {
         ServerMessage::Welcome(welcome) => welcomed(client, welcome),
         ServerMessage::Records(records) => client.mirror.apply(records, &mut client.replica),
         ServerMessage::SnapshotEnd { .. } => client.state = ClientState::Playing,
-        ServerMessage::Character { id, .. } => {
-            client.own.assign(id);
-            client.event(ClientEvent::Spawned { character: id });
-        }
+        ServerMessage::Character(word) => assigned(client, &word),
         ServerMessage::Correction(correction) => client.own.corrections.push(correction),
         ServerMessage::Ownership(word) => parts::notice(client, word),
         ServerMessage::PlayerJoined(_) | ServerMessage::PlayerLeft(_) => {}

@@ -2,6 +2,7 @@
 
 mod carried;
 mod config;
+mod devices;
 mod download;
 mod egress;
 mod error;
@@ -12,11 +13,13 @@ mod own;
 mod parts;
 mod path_watch;
 mod place_cache;
+mod posed;
 mod predict;
 mod present;
 mod projection;
 mod replica;
 mod stats;
+mod ticked;
 mod timeline;
 
 use std::collections::VecDeque;
@@ -31,11 +34,13 @@ use tidelock_replication::instance::{PartProperties, Pose};
 use tidelock_replication::mirror::Mirror;
 use tidelock_replication::wire::Welcome;
 use tidelock_sim::collision::Nearby;
+use tidelock_sim::input::{DeviceEvent, HeldControls};
 use tidelock_sim::motor::MotorSnapshot;
 use tidelock_sim::timeline::{RemoteTimeline, RemoteTimelineConfig};
 
 use crate::clock::SystemClock;
 use crate::control::ControlInput;
+use crate::controller::Controller;
 use crate::protocol::Protocol;
 use crate::scene::Scene;
 use crate::testing::{VirtualNetwork, VirtualPort};
@@ -45,6 +50,7 @@ pub use config::ClientConfig;
 pub use error::ClientError;
 pub use event::{ClientEvent, ClientState};
 pub use place_cache::PlaceCache;
+pub use posed::{PoseMove, PoseStep};
 pub use projection::{DrawnCharacter, DrawnPart, PartOwner, Projection};
 pub use stats::{ClientStats, KindBytes};
 
@@ -76,6 +82,8 @@ pub struct Client {
     timeline: RemoteTimeline,
     path: PathWatch,
     own: OwnCharacter,
+    /// The game's code that moves its own character, where it does.
+    mover: Option<posed::Mover>,
     parts: OwnedParts,
     nearby: Nearby,
     projection: Projection,
@@ -131,7 +139,8 @@ impl Client {
             return Err(ClientError::Name { bytes: config.name.len() });
         }
         Ok(Self {
-            own: OwnCharacter::new(config.prediction),
+            own: OwnCharacter::new(),
+            mover: None,
             config,
             protocol,
             transport,
@@ -242,6 +251,26 @@ impl Client {
     #[must_use]
     pub fn predicted(&self) -> Option<&MotorSnapshot> {
         self.own.motor()
+    }
+
+    /// How the own character is moved, once it stands in the place.
+    #[must_use]
+    pub fn controller(&self) -> Option<Controller> {
+        self.own.controller()
+    }
+
+    /// Gives the game's code that moves its own character where the game does so ([`Controller::Poses`]): called once for each
+    /// tick that is due, within [`Self::update`]. Without it such a character stands.
+    pub fn set_mover(&mut self, mover: impl FnMut(&PoseStep) -> PoseMove + Send + 'static) {
+        self.mover = Some(Box::new(mover));
+    }
+
+    /// Takes in a change on a device between two updates, for controllers that take inputs of ticks: a tap shorter than a frame
+    /// counts. Its time is on the clock of [`Self::update`]; device 0 is what updates hold. Others need no such changes, and
+    /// `false` comes back.
+    pub fn device_changed(&mut self, event: DeviceEvent<HeldControls>) -> bool {
+        let devices = self.own.style.as_mut().and_then(own::OwnStyle::devices);
+        devices.map(|devices| devices.change(event)).is_some()
     }
 
     /// The local address of its socket.

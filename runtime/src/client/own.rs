@@ -1,44 +1,149 @@
+use glam::Vec3;
 use tidelock_replication::ids::InstanceId;
-use tidelock_sim::client::{Prediction, PredictionClock, PredictionClockConfig, PredictionConfig};
+use tidelock_replication::wire::OwnSnapshot;
+use tidelock_sim::client::{DrawnPose, Prediction, PredictionClock, PredictionClockConfig};
 use tidelock_sim::motor::MotorSnapshot;
 use tidelock_sim::report::Correction;
 
-/// The client's own character: which one it is, its prediction, and the clock that steers it.
+use super::posed::PosedCharacter;
+use super::ticked::TickedCharacter;
+use crate::controller::Controller;
+
+/// The client's own character: which one it is, how it is moved, and the clock that steers its reports.
 #[derive(Debug)]
 pub(crate) struct OwnCharacter {
-    config: PredictionConfig,
     pub(crate) clock: PredictionClock,
-    id: Option<InstanceId>,
-    pub(crate) prediction: Option<Prediction>,
+    assigned: Option<(InstanceId, Controller)>,
+    pub(crate) style: Option<OwnStyle>,
     /// The server's words not applied yet.
     pub(crate) corrections: Vec<Correction>,
+    /// The newest of the server's states not applied yet.
+    pub(crate) snapshot: Option<OwnSnapshot>,
+}
+
+/// How the own character is moved ahead of the server, by its controller.
+#[derive(Debug)]
+pub(crate) enum OwnStyle {
+    /// At once, in reports.
+    Reports(Box<Prediction>),
+    /// A tick at a time, as the server will.
+    Ticked(Box<TickedCharacter>),
+    /// A tick at a time, by the game.
+    Posed(Box<PosedCharacter>),
 }
 
 impl OwnCharacter {
-    pub(crate) fn new(config: PredictionConfig) -> Self {
+    pub(crate) fn new() -> Self {
         let clock = PredictionClock::new(PredictionClockConfig::default());
-        Self { config, clock, id: None, prediction: None, corrections: Vec::new() }
+        Self { clock, assigned: None, style: None, corrections: Vec::new(), snapshot: None }
     }
 
-    /// From now on it is this one; it lives from the next correction on.
-    pub(crate) fn assign(&mut self, id: InstanceId) {
-        self.id = Some(id);
-        self.prediction = None;
+    /// From now on it is this one, moved so; it lives from the next correction on.
+    pub(crate) fn assign(&mut self, id: InstanceId, controller: Controller) {
+        self.assigned = Some((id, controller));
+        self.end();
+    }
+
+    /// It lives no longer.
+    pub(crate) fn end(&mut self) {
+        self.style = None;
         self.corrections.clear();
+        self.snapshot = None;
     }
 
     /// Which one, once assigned.
     pub(crate) fn id(&self) -> Option<InstanceId> {
-        self.id
+        self.assigned.map(|(id, _)| id)
+    }
+
+    /// How it is moved, once assigned.
+    pub(crate) fn controller(&self) -> Option<Controller> {
+        self.assigned.map(|(_, controller)| controller)
+    }
+
+    /// Takes in a server's state of it; only the newest counts.
+    pub(crate) fn receive(&mut self, snapshot: OwnSnapshot) {
+        if self.snapshot.is_none_or(|held| held.header.tick < snapshot.header.tick) {
+            self.snapshot = Some(snapshot);
+        }
     }
 
     /// Its predicted state.
     pub(crate) fn motor(&self) -> Option<&MotorSnapshot> {
-        self.prediction.as_ref().map(|prediction| &prediction.sim().motor)
+        self.style.as_ref().map(OwnStyle::motor)
+    }
+}
+
+impl OwnStyle {
+    /// The state reached.
+    pub(crate) fn motor(&self) -> &MotorSnapshot {
+        match self {
+            Self::Reports(prediction) => &prediction.sim().motor,
+            Self::Ticked(ticked) => ticked.motor(),
+            Self::Posed(posed) => posed.motor(),
+        }
     }
 
-    /// Begins to predict from the server's first word.
-    pub(crate) fn begin(&mut self, first: &Correction) {
-        self.prediction = Some(Prediction::new(first.sim, first.epoch, first.time, self.config));
+    /// Puts a character that sits on its seat.
+    pub(crate) fn carry(&mut self, position: Vec3, velocity: Vec3, yaw: f32) {
+        match self {
+            Self::Reports(prediction) => prediction.carry(position, velocity, yaw),
+            Self::Ticked(ticked) => ticked.carry(position, velocity, yaw),
+            Self::Posed(posed) => posed.carry(position, velocity, yaw),
+        }
     }
+
+    /// Where to draw it.
+    pub(crate) fn drawn(&self) -> DrawnPose {
+        match self {
+            Self::Reports(prediction) => prediction.drawn(),
+            Self::Ticked(ticked) => ticked.drawn(),
+            Self::Posed(posed) => posed.drawn(),
+        }
+    }
+
+    /// Server time the prediction has reached, seconds.
+    pub(crate) fn predicted_seconds(&self) -> f64 {
+        match self {
+            Self::Reports(prediction) => prediction.predicted_seconds(),
+            Self::Ticked(ticked) => ticked.time().reached,
+            Self::Posed(posed) => posed.time().reached,
+        }
+    }
+
+    /// Server time at which it is drawn, seconds.
+    pub(crate) fn drawn_seconds(&self) -> f64 {
+        match self {
+            Self::Reports(prediction) => prediction.drawn_seconds(),
+            Self::Ticked(ticked) => ticked.time().drawn,
+            Self::Posed(posed) => posed.time().drawn,
+        }
+    }
+
+    /// Inputs to send, if there are any.
+    pub(crate) fn take_inputs(&mut self) -> Option<Vec<u8>> {
+        match self {
+            Self::Reports(_) => None,
+            Self::Ticked(ticked) => ticked.take_inputs(),
+            Self::Posed(posed) => posed.take_inputs(),
+        }
+    }
+
+    /// Devices whose changes become inputs of ticks, where there are such.
+    pub(crate) fn devices(&mut self) -> Option<&mut super::devices::Devices> {
+        match self {
+            Self::Reports(_) => None,
+            Self::Ticked(ticked) => Some(&mut ticked.devices),
+            Self::Posed(posed) => Some(&mut posed.devices),
+        }
+    }
+}
+
+/// Where in server time a character is that moves by ticks, seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TickedTime {
+    /// The tick reached, and what has passed of the next.
+    pub(crate) reached: f64,
+    /// Between the last two ticks.
+    pub(crate) drawn: f64,
 }

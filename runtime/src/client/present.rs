@@ -7,6 +7,7 @@ use tidelock_sim::ownership::PartView;
 use tidelock_sim::tracks::CharacterTrack;
 
 use super::carried::{Carried, Rides};
+use super::own::OwnStyle;
 use super::replica::{Born, Replica, SpawnedAt};
 use super::{Client, DrawnCharacter, DrawnPart, PartOwner, Projection};
 
@@ -48,7 +49,7 @@ fn parts(client: &mut Client) {
 fn characters(client: &mut Client) {
     let Client { replica, own, projection, scene, timeline, dt, .. } = client;
     let (Some(scene), Some(playback)) = (scene, timeline.playback()) else { return };
-    let predicted = own.prediction.as_ref().map_or(playback, |prediction| prediction.drawn_seconds());
+    let predicted = own.style.as_ref().map_or(playback, OwnStyle::drawn_seconds);
     let world = &replica.world;
     let rides = Rides {
         movers: &replica.movers,
@@ -88,7 +89,7 @@ fn characters(client: &mut Client) {
 
 fn movers(client: &mut Client) {
     let Client { replica, own, projection, .. } = client;
-    let Some(prediction) = &own.prediction else { return };
+    let Some(prediction) = &own.style else { return };
     let time = SimTime::from_seconds(prediction.drawn_seconds());
     for part in &replica.movers {
         let Some(mover) = part.properties.mover_at(part.pose) else { continue };
@@ -111,10 +112,10 @@ fn seated(projection: &Projection, replica: &Replica, seat: &Seat, up: Vec3) -> 
 fn own(client: &mut Client) {
     sit(client);
     let Client { replica, own, projection, welcome, config, .. } = client;
-    let (Some(id), Some(prediction), Some(welcome)) = (own.id(), &own.prediction, welcome) else { return };
+    let (Some(id), Some(prediction), Some(welcome)) = (own.id(), &own.style, welcome) else { return };
     projection.predicted_s = prediction.predicted_seconds();
     let drawn = prediction.drawn();
-    let motor = &prediction.sim().motor;
+    let motor = prediction.motor();
     let properties = replica.touch(id).and_then(|entity| replica.world.get::<&CharacterProperties>(entity).ok());
     projection.characters.push(DrawnCharacter {
         id,
@@ -132,8 +133,8 @@ fn own(client: &mut Client) {
 /// Puts the own character on its seat, if it sits.
 fn sit(client: &mut Client) {
     let Client { replica, own, projection, scene, dt, .. } = client;
-    let (Some(id), Some(prediction), Some(scene)) = (own.id(), &mut own.prediction, scene) else { return };
-    let motor = &prediction.sim().motor;
+    let (Some(id), Some(prediction), Some(scene)) = (own.id(), &mut own.style, scene) else { return };
+    let motor = prediction.motor();
     let properties = replica.touch(id).and_then(|entity| replica.world.get::<&CharacterProperties>(entity).ok());
     let seat = properties.and_then(|held| held.seat).filter(|_| motor.state == CharacterState::Seated);
     let Some((position, yaw)) = seat.and_then(|seat| seated(projection, replica, &seat, scene.settings.up)) else {

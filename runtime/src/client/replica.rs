@@ -71,6 +71,16 @@ impl Replica {
         self.colliders.as_ref().unwrap_or(&scene.colliders)
     }
 
+    /// Colliders that differ from the scene's, lent for the length of a frame; [`Self::take_back`] has to follow.
+    pub(crate) fn lend_colliders(&mut self) -> Option<CollisionIndex> {
+        self.colliders.take()
+    }
+
+    /// Takes back what was lent.
+    pub(crate) fn take_back(&mut self, colliders: Option<CollisionIndex>) {
+        self.colliders = colliders;
+    }
+
     /// The entity of an instance that is here, made from the authored place when nothing has touched it yet.
     pub(crate) fn touch(&mut self, id: InstanceId) -> Option<Entity> {
         if let Some(entity) = self.entities.get(&id) {

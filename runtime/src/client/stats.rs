@@ -29,6 +29,12 @@ pub struct ClientStats {
     pub correction_sizes: [u64; Self::SIZE_BOUNDS.len() + 1],
     /// Reports sent.
     pub reports: u64,
+    /// Messages of inputs of ticks sent.
+    pub inputs: u64,
+    /// The server's states of the own character taken, where it moves by ticks.
+    pub snapshots: u64,
+    /// How the own character followed the server where the game moves it by itself.
+    pub poses: tidelock_sim::reconcile::PosePredictorCounters,
     /// Reports of owned loose parts sent.
     pub owned_reports: u64,
     /// Loose parts this client simulates.

@@ -18,6 +18,7 @@ use super::sessions::Sessions;
 use super::truth::{BodyCommand, Obeyed, Rules, Truth};
 use super::workers::{CHARACTERS_PER_JOB, Workers};
 use crate::control::ControlInput;
+use crate::controller::Controller;
 
 /// What the server keeps of a character whose reports it judges and does not run (S-25).
 #[derive(Clone, Debug)]
@@ -61,7 +62,7 @@ pub(super) fn run(server: &mut Server) {
     let Server { place, sessions, workers, protocol, config, .. } = server;
     let (world, index, settings) = place.replay_parts();
     let (replay, allowance) = (&config.replay_limits, &config.allowance_limits);
-    let rules = Rules { now, settings, module: protocol.module(), replay, allowance };
+    let rules = Rules { now, settings, module: protocol.module_of(Controller::Allowances), replay, allowance };
     let (sessions, workers): (&Sessions, &Workers) = (sessions, workers);
     workers.run(|| {
         for archetype in world.archetypes() {

@@ -3,6 +3,8 @@ use tidelock_replication::ids::{InstanceId, PlayerId};
 use tidelock_replication::instance::{Audience, PartProperties, Pose, Seat};
 use tidelock_sim::allowance::MovementGrants;
 
+use crate::controller::Controller;
+
 /// Changes a game asks for; systems see the world, commands alter it, so that nothing changes unseen.
 ///
 /// They apply in order, before the next stage begins. Those for players or instances that are not here are counted and dropped.
@@ -21,6 +23,18 @@ pub(crate) enum Command {
     SetAudience { id: InstanceId, audience: Audience },
     SetOwnership { id: InstanceId, policy: PartOwnership },
     Destroy { id: InstanceId },
+    MoveCharacter { id: InstanceId, to: CharacterMove },
+}
+
+/// Where the game has moved a character that it moves by itself ([`Controller::Poses`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CharacterMove {
+    /// Centre of the capsule, studs.
+    pub position: Vec3,
+    /// Velocity, studs/s.
+    pub velocity: Vec3,
+    /// Facing, radians.
+    pub yaw: f32,
 }
 
 /// A change of one player or its character.
@@ -46,6 +60,8 @@ pub enum PlayerCommand {
     Sit(Seat),
     /// Puts a character that sits on its own feet, where it sits.
     Stand,
+    /// Puts the character, as it is now and at rest, under another controller of the protocol. Not while it sits.
+    Control(Controller),
     /// Puts the player into these audience groups and no others.
     SetGroups(Vec<u32>),
     /// Ends the player's session.
@@ -105,6 +121,13 @@ impl Commands {
     /// Says who may simulate a loose part; it changes hands at once.
     pub fn set_ownership(&mut self, id: InstanceId, policy: PartOwnership) {
         self.queue.push(Command::SetOwnership { id, policy });
+    }
+
+    /// Moves a character that the game moves by itself, as its inputs of this tick ask for ([`CharacterInputs`](crate::CharacterInputs)):
+    /// once a tick, from a system that runs after replay. Dropped for characters of other controllers, dead and seated ones. To
+    /// put one elsewhere against its owner's inputs, use [`PlayerCommand::Teleport`].
+    pub fn move_character(&mut self, id: InstanceId, to: CharacterMove) {
+        self.queue.push(Command::MoveCharacter { id, to });
     }
 
     /// Destroys a part; its id never comes back.

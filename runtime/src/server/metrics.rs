@@ -7,6 +7,7 @@ use tidelock_sim::allowance::AllowanceCounters;
 use tidelock_sim::ownership::OwnedCounters;
 use tidelock_sim::report::{Desync, ReportCounters};
 
+use super::inputs::InputCounters;
 use crate::metrics::{Stage, StageTimes, TimeHistogram};
 
 /// What a tick may take (T-3).
@@ -33,6 +34,8 @@ pub struct ServerMetrics {
     pub last_desync: Option<(PlayerId, Desync)>,
     /// How reports fared that are judged and not run.
     pub allowances: AllowanceCounters,
+    /// How inputs of ticks fared.
+    pub inputs: InputCounters,
     /// How reports of owned loose parts fared.
     pub owned: OwnedCounters,
     /// Changes of owners of loose parts.

@@ -5,11 +5,13 @@ mod batch;
 mod body;
 mod commands;
 mod config;
+mod control;
 mod decode;
 mod egress;
 mod error;
 mod game;
 mod ingress;
+mod inputs;
 mod interest;
 mod metrics;
 mod movement;
@@ -26,6 +28,7 @@ mod run;
 mod seats;
 mod session;
 mod sessions;
+mod snapshots;
 mod systems;
 mod truth;
 mod workers;
@@ -49,9 +52,11 @@ use crate::transport::Transport;
 
 pub use allowances::MovementSignals;
 pub use body::CharacterBody;
-pub use commands::{Commands, PartOwnership, PlayerCommand};
+pub use commands::{CharacterMove, Commands, PartOwnership, PlayerCommand};
 pub use config::{ConfigError, ServerConfig};
+pub use control::Newcomer;
 pub use error::ServerError;
+pub use inputs::{CharacterInputs, InputCounters};
 pub use metrics::{ServerCounters, ServerMetrics};
 pub use place_world::PartVelocity;
 pub use players::PlayerInfo;
@@ -79,12 +84,15 @@ pub struct Server {
     place: PlaceWorld,
     systems: Systems,
     commands: Commands,
+    chooser: Option<control::Chooser>,
     workers: Workers,
     outbox: Outbox,
     published: PublishOutput,
     metrics: ServerMetrics,
     now: Duration,
     tick: Tick,
+    /// Ticks that have passed since the one before, 1 unless the server was late.
+    due: u64,
     /// Ticks run; unlike tick numbers without gaps.
     steps: u64,
 }
@@ -157,11 +165,13 @@ impl Server {
             left: Vec::new(),
             systems: Systems::default(),
             commands,
+            chooser: None,
             outbox: Outbox::new(),
             published: PublishOutput::new(),
             metrics: ServerMetrics::default(),
             now: Duration::ZERO,
             tick: Tick(0),
+            due: 1,
             steps: 0,
         })
     }
@@ -176,6 +186,7 @@ impl Server {
         let skipped = if self.steps == 0 { 0 } else { due.0 - self.tick.0 - 1 };
         self.now = now;
         self.tick = due;
+        self.due = skipped + 1;
         self.steps += 1;
         let times = self.workers.pool().install(|| self.run_tick());
         self.metrics.count_tick(self.tick, skipped, &times, self.sessions.len());
@@ -203,6 +214,7 @@ impl Server {
         stage(self, Stage::Publish, publish::run);
         stage(self, Stage::Interest, interest::run);
         stage(self, Stage::Batch, batch::run);
+        stage(self, Stage::Batch, snapshots::run);
         stage(self, Stage::Egress, egress::run);
         times
     }

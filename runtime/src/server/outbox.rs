@@ -96,6 +96,15 @@ impl Outbox {
         self.motion.sends.push(Send { connection, lane: LaneSet::MOTION, bytes, receipt: Some(receipt) });
     }
 
+    /// Writes a message and sends it on the newest lane.
+    pub(crate) fn send_newest(&mut self, connection: ConnectionId, write: impl FnOnce(&mut Vec<u8>)) {
+        let writer = self.motion.writer();
+        let start = writer.len() as u32;
+        write(writer.bytes());
+        let bytes = start..writer.len() as u32;
+        self.motion.sends.push(Send { connection, lane: LaneSet::NEWEST, bytes, receipt: None });
+    }
+
     /// Ends a connection when the tick is sent.
     pub(crate) fn disconnect(&mut self, connection: ConnectionId, code: DisconnectCode, text: impl Into<String>) {
         self.disconnects.push((connection, code, text.into()));

@@ -15,6 +15,7 @@ use tidelock_sim::report::CharacterTruth;
 use tidelock_sim::{SimTime, Tick, collision::ColliderId};
 
 use super::body::CharacterBody;
+use super::inputs::InputTruth;
 use super::ownership::Owners;
 use super::pusher::Pusher;
 use super::seats::SeatPlace;
@@ -381,6 +382,10 @@ impl PlaceWorld {
             if let Ok(truth) = self.world.get::<&CharacterTruth>(*entity) {
                 digest.number(truth.sim().motor.digest());
                 digest.bytes(truth.sim().custom.as_slice());
+            }
+            if let Ok(truth) = self.world.get::<&InputTruth>(*entity) {
+                digest.number(truth.truth().sim().motor.digest());
+                digest.bytes(truth.truth().sim().custom.as_slice());
             }
             if let Ok(body) = self.world.get::<&CharacterBody>(*entity) {
                 digest.vector(body.position);

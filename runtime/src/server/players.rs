@@ -16,7 +16,7 @@ use super::place_world::PartVelocity;
 use super::replay::PlayerSlot;
 use super::session::{CharacterHandle, SessionStage};
 use super::truth::{BodyCommand, Obeyed};
-use super::{PlayerCommand, Server, SessionTraffic, seats, truth};
+use super::{PlayerCommand, Server, SessionTraffic, control, seats, truth};
 
 /// Depth at which whatever falls out of the place is brought back, studs along up.
 const FALL_LIMIT: f32 = -500.0;
@@ -93,7 +93,7 @@ pub(super) fn spawn(server: &mut Server, slot: usize) {
     session.stage = SessionStage::Playing(CharacterHandle { entity, id, slot: place_slot });
     session.entering = true;
     server.place.owners.join(session.player);
-    truth::insert(server, entity, spawn.position, spawn.yaw);
+    control::begin(server, slot, entity, &spawn);
     server.metrics.counters.joins += 1;
 }
 
@@ -123,6 +123,7 @@ fn apply(server: &mut Server, command: Command) -> bool {
         Command::SetAudience { id, audience } => server.place.set_audience(id, audience, tick),
         Command::SetOwnership { id, policy } => server.place.owners.set_policy(id, policy, tick),
         Command::Destroy { id } => server.place.destroy(id),
+        Command::MoveCharacter { id, to } => control::follow_game(server, id, &to),
     }
 }
 
@@ -136,6 +137,7 @@ fn apply_player(server: &mut Server, player: PlayerId, command: PlayerCommand) -
         PlayerCommand::Respawn => respawn(server, slot),
         PlayerCommand::Sit(seat) => seats::sit(server, slot, seat),
         PlayerCommand::Stand => seats::stand(server, slot),
+        PlayerCommand::Control(controller) => control::change(server, slot, controller),
         PlayerCommand::SetGroups(groups) => {
             regroup(server, slot, groups);
             true

@@ -2,14 +2,11 @@ use tidelock_replication::ids::{InstanceId, Slot};
 use tidelock_replication::instance::Pose;
 use tidelock_replication::motion::{CharacterMotion, PartMotion};
 use tidelock_replication::publish::PublishOutput;
-use tidelock_replication::wire::{
-    PlayerJoined, write_character, write_correction_message, write_player_joined, write_snapshot_end,
-};
-use tidelock_sim::report::CorrectionCause;
+use tidelock_replication::wire::{PlayerJoined, write_player_joined, write_snapshot_end};
 
 use super::body::CharacterBody;
 use super::place_world::PartVelocity;
-use super::{Server, ownership, truth};
+use super::{Server, control, ownership};
 
 /// Turns what changed into bytes: motion once per subject, records once per audience, and everything for those who come in.
 pub(super) fn run(server: &mut Server) {
@@ -94,7 +91,6 @@ fn newcomers(server: &mut Server, output: &mut PublishOutput) {
 fn welcome_into_place(server: &mut Server, slot: usize, output: &mut PublishOutput) {
     let (tick, generation) = (server.tick, server.place.generation());
     let Some(session) = server.sessions.get(slot) else { return };
-    let Some(character) = session.character() else { return };
     output.clear();
     let (poses, publisher) = server.place.publish_parts();
     publisher.join_snapshot(tick, (session.player, &session.groups), &poses, output);
@@ -103,11 +99,7 @@ fn welcome_into_place(server: &mut Server, slot: usize, output: &mut PublishOutp
         outbox.send_state(connection, |bytes| bytes.extend_from_slice(output.message(message)));
     }
     outbox.send_state(connection, |bytes| write_snapshot_end(bytes, generation));
-    let word = truth::get(server.place.world_mut(), character.entity, |truth| truth.word(CorrectionCause::Respawn));
-    let Some(correction) = word else { return };
-    let motor = &correction.sim.motor;
-    outbox.send_state(connection, |bytes| write_character(bytes, generation, character.id, motor.position, motor.yaw));
-    outbox.send_state(connection, |bytes| write_correction_message(bytes, &correction));
+    control::tell(server, slot);
 }
 
 /// Tells everyone of a newcomer, and it of everyone, itself included.

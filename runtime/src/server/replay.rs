@@ -13,6 +13,7 @@ use super::sessions::Sessions;
 use super::truth::{BodyCommand, Obeyed, Rules, Truth};
 use super::workers::{CHARACTERS_PER_JOB, Workers};
 use crate::control::ControlInput;
+use crate::controller::Controller;
 
 /// Which player slot a character belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,8 @@ pub(super) fn run(server: &mut Server) {
     let Server { place, sessions, workers, protocol, config, .. } = server;
     let (world, index, settings) = place.replay_parts();
     let (replay_limits, allowance) = (&config.replay_limits, &config.allowance_limits);
-    let rules = Rules { now, settings, module: protocol.module(), replay: replay_limits, allowance };
+    let rules =
+        Rules { now, settings, module: protocol.module_of(Controller::Replay), replay: replay_limits, allowance };
     let (sessions, workers): (&Sessions, &Workers) = (sessions, workers);
     workers.run(|| {
         for archetype in world.archetypes() {

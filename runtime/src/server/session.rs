@@ -7,7 +7,7 @@ use tidelock_replication::ids::{InstanceId, Placed, PlayerId, Slot};
 use tidelock_replication::instance::Color;
 use tidelock_replication::interest::VisibleSet;
 use tidelock_replication::motion::{Delivery, MotionOutput, MotionSchedule};
-use tidelock_replication::wire::ClientMessage;
+use tidelock_replication::wire::{ClientMessage, TickedInputs};
 use tidelock_sim::SimTime;
 use tidelock_sim::ownership::OwnedReport;
 use tidelock_sim::report::Report;
@@ -86,6 +86,9 @@ pub(crate) struct Inbox {
     /// Decoded reports of owned parts; the first `owned_count` are this tick's.
     pub(crate) owned: Vec<OwnedReport>,
     pub(crate) owned_count: usize,
+    /// Decoded inputs of ticks; the first `input_count` are this tick's.
+    pub(crate) inputs: Vec<TickedInputs>,
+    pub(crate) input_count: usize,
     /// Fates of motion batches.
     pub(crate) receipts: Vec<(u64, Delivery)>,
     /// Messages that could not be read, ever.
@@ -96,6 +99,20 @@ impl Inbox {
     /// This tick's reports, in order.
     pub(crate) fn reports(&self) -> &[Report] {
         &self.reports[..self.report_count]
+    }
+
+    /// This tick's messages of inputs, in order.
+    pub(crate) fn inputs(&self) -> &[TickedInputs] {
+        &self.inputs[..self.input_count]
+    }
+
+    /// Inputs to decode into.
+    pub(crate) fn next_inputs(&mut self) -> &mut TickedInputs {
+        if self.input_count == self.inputs.len() {
+            self.inputs.push(TickedInputs::default());
+        }
+        self.input_count += 1;
+        &mut self.inputs[self.input_count - 1]
     }
 
     /// A report to decode into.

@@ -9,6 +9,7 @@ use tidelock_sim::simulation::CharacterSim;
 
 use super::allowances::{AllowanceResult, AllowanceTruth, MovementSignals};
 use super::body::CharacterBody;
+use super::inputs::{CharacterInputs, InputTruth};
 use super::replay::ReplayResult;
 use super::{PlayerCommand, Server};
 use crate::control::ControlInput;
@@ -63,35 +64,61 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// Gives an entity the components of a character that stands at a spawn.
-pub(super) fn insert(server: &mut Server, entity: Entity, position: Vec3, yaw: f32) {
-    let controller = server.protocol.controller();
+/// Where and when a character comes under a controller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Beginning {
+    pub(super) controller: Controller,
+    pub(super) position: Vec3,
+    pub(super) yaw: f32,
+    /// Its first epoch there.
+    pub(super) epoch: u32,
+}
+
+/// Gives an entity the components of a character under a controller, in place of those it had under another.
+pub(super) fn insert(server: &mut Server, entity: Entity, beginning: Beginning) {
+    let Beginning { controller, position, yaw, epoch } = beginning;
     let (now, settings) = (server.time(), *server.place.settings());
     let Server { place, protocol, config, .. } = server;
     let (replay, allowance) = (&config.replay_limits, &config.allowance_limits);
-    let rules = Rules { now, settings: &settings, module: protocol.module(), replay, allowance };
+    let rules = Rules { now, settings: &settings, module: protocol.module_of(controller), replay, allowance };
     let world = place.world_mut();
-    let inserted = match controller {
+    remove(world, entity);
+    let motor = MotorSnapshot { position, yaw, state: CharacterState::Falling, ..MotorSnapshot::default() };
+    let truth = || CharacterTruth::new(CharacterSim::new(motor, rules.module), replay).with_epoch(epoch);
+    let (body, inserted) = match controller {
         Controller::Replay => {
-            let motor = MotorSnapshot { position, yaw, state: CharacterState::Falling, ..MotorSnapshot::default() };
-            let truth = CharacterTruth::new(CharacterSim::new(motor, rules.module), replay);
-            let body = truth.body(&rules);
-            world.insert(entity, (truth, ReplayResult::default(), ControlInput::default(), body))
+            let truth = truth();
+            (truth.body(&rules), world.insert(entity, (truth, ReplayResult::default())))
         }
         Controller::Allowances => {
-            let validator = AllowanceValidator::new(position, yaw, &rules.judging());
+            let validator = AllowanceValidator::new(position, yaw, &rules.judging()).with_epoch(epoch);
             let truth = AllowanceTruth::new(validator, rules.module.initial());
-            let body = truth.body(&rules);
-            let components = (truth, AllowanceResult::default(), MovementSignals::default());
-            world.insert(entity, components).and_then(|()| world.insert(entity, (ControlInput::default(), body)))
+            let components = (AllowanceResult::default(), MovementSignals::default());
+            (truth.body(&rules), world.insert(entity, components).and_then(|()| world.insert_one(entity, truth)))
+        }
+        Controller::Ticked | Controller::Poses => {
+            let truth = InputTruth::new(truth(), controller == Controller::Ticked, protocol.actions());
+            (truth.body(&rules), world.insert(entity, (truth, CharacterInputs::default())))
         }
     };
-    inserted.expect("the entity has just been made");
+    let common = (controller, ControlInput::default(), CharacterBody { moved: true, ..body });
+    inserted.and_then(|()| world.insert(entity, common)).expect("the entity of a character in the place");
+}
+
+/// Takes away what a character has of its controller alone.
+fn remove(world: &mut World, entity: Entity) {
+    // Whatever it does not have is not there to be taken.
+    drop(world.remove::<(CharacterTruth, ReplayResult)>(entity));
+    drop(world.remove::<(AllowanceTruth, AllowanceResult, MovementSignals)>(entity));
+    drop(world.remove::<(InputTruth, CharacterInputs)>(entity));
 }
 
 /// The truth of a character, whatever its controller.
 pub(super) fn get<T>(world: &mut World, entity: Entity, read: impl FnOnce(&mut dyn Truth) -> T) -> Option<T> {
     if let Ok(truth) = world.query_one_mut::<&mut CharacterTruth>(entity) {
+        return Some(read(truth));
+    }
+    if let Ok(truth) = world.query_one_mut::<&mut InputTruth>(entity) {
         return Some(read(truth));
     }
     let truth = world.query_one_mut::<&mut AllowanceTruth>(entity).ok()?;
@@ -103,8 +130,9 @@ pub(super) fn command(server: &mut Server, entity: Entity, command: &BodyCommand
     let (now, settings) = (server.time(), *server.place.settings());
     let Server { place, protocol, config, .. } = server;
     let (replay, allowance) = (&config.replay_limits, &config.allowance_limits);
-    let rules = Rules { now, settings: &settings, module: protocol.module(), replay, allowance };
     let world = place.world_mut();
+    let Ok(controller) = world.query_one_mut::<&Controller>(entity).copied() else { return Obeyed::Unknown };
+    let rules = Rules { now, settings: &settings, module: protocol.module_of(controller), replay, allowance };
     let done = get(world, entity, |truth| (truth.obey(command, &rules), truth.body(&rules)));
     let Some((obeyed, body)) = done else { return Obeyed::Unknown };
     if let (Obeyed::Moved(_), Ok(held)) = (obeyed, world.query_one_mut::<&mut CharacterBody>(entity)) {

@@ -131,6 +131,13 @@ impl AllowanceValidator {
         }
     }
 
+    /// The same, as if that many game commands had gone before: for a character that was under another controller.
+    #[must_use]
+    pub fn with_epoch(mut self, epoch: u32) -> Self {
+        self.epoch = epoch;
+        self
+    }
+
     /// The character as accepted last.
     #[must_use]
     pub fn state(&self) -> &AllowanceState {

@@ -114,3 +114,38 @@ pub struct InputBufferStats {
     /// What became of presses.
     pub presses: PressCounts,
 }
+
+impl InputBufferStats {
+    /// What was counted since `earlier`, an older state of the same counters.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        self.with(earlier, u64::wrapping_sub)
+    }
+
+    /// Adds another set, e.g. that of another client.
+    pub fn add(&mut self, other: &Self) {
+        *self = self.with(other, u64::wrapping_add);
+    }
+
+    fn with(&self, other: &Self, of: fn(u64, u64) -> u64) -> Self {
+        Self {
+            offered: of(self.offered, other.offered),
+            stale: of(self.stale, other.stale),
+            duplicates: of(self.duplicates, other.duplicates),
+            applied: of(self.applied, other.applied),
+            starved: of(self.starved, other.starved),
+            speculated: of(self.speculated, other.speculated),
+            speculation_hits: of(self.speculation_hits, other.speculation_hits),
+            merged: of(self.merged, other.merged),
+            dropped: of(self.dropped, other.dropped),
+            neutral: of(self.neutral, other.neutral),
+            presses: PressCounts {
+                offered: of(self.presses.offered, other.presses.offered),
+                applied: of(self.presses.applied, other.presses.applied),
+                lost: of(self.presses.lost, other.presses.lost),
+                reordered: of(self.presses.reordered, other.presses.reordered),
+                extra: of(self.presses.extra, other.presses.extra),
+            },
+        }
+    }
+}

@@ -82,6 +82,16 @@ impl InputGateCounters {
         self.refused[reason as usize]
     }
 
+    /// What was counted since `earlier`, an older state of the same counters.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut since = Self { admitted: self.admitted - earlier.admitted, ..*self };
+        for (count, before) in since.refused.iter_mut().zip(earlier.refused) {
+            *count -= before;
+        }
+        since
+    }
+
     /// Packets refused in all.
     #[must_use]
     pub fn all_refused(&self) -> u64 {

@@ -4,10 +4,11 @@ use super::{
     AdoptionBudget, Correction, CorrectionCause, DesyncAlarm, ReplayBudget, ReplayLimits, SampleClock, TokenBucket,
 };
 use crate::angle::wrap_angle;
+use crate::collision::CollisionWorld;
 use crate::module::CustomState;
-use crate::motor::{CharacterState, MotorSnapshot};
+use crate::motor::{CharacterState, InputFrame, MotorSnapshot};
 use crate::sequence::Sequence;
-use crate::simulation::CharacterSim;
+use crate::simulation::{CharacterSim, SimulationRun, simulate_frame};
 use crate::time::{SimSpan, SimTime};
 
 /// All the server keeps of a character (T-1a). Replay writes it; game commands are its methods.
@@ -52,6 +53,13 @@ impl CharacterTruth {
             last_rewind: None,
             alarm: DesyncAlarm::default(),
         }
+    }
+
+    /// The same, as if that many game commands had gone before: for a character that was under another controller.
+    #[must_use]
+    pub fn with_epoch(mut self, epoch: u32) -> Self {
+        self.epoch = epoch;
+        self
     }
 
     /// The simulation state as of the last report or command.
@@ -139,6 +147,25 @@ impl CharacterTruth {
             self.sim.motor.velocity = velocity;
             self.sim.motor.yaw = wrap_angle(yaw);
         }
+    }
+
+    /// Runs one frame of an input the server handed out by its own ticks, so that no budget is needed (S-33). The dead and the
+    /// seated only spend the time.
+    pub fn run(&mut self, frame: &InputFrame, run: &SimulationRun<'_>, world: &mut CollisionWorld<'_>) {
+        self.mover_end = simulate_frame(&mut self.sim, frame, run, world).end;
+    }
+
+    /// Puts a character where the game's own movement has it at `now`, without a command: its epoch stays (S-32). The dead and the
+    /// seated are left alone, and `false` comes back; so it does for numbers that are not finite.
+    pub fn put(&mut self, position: Vec3, velocity: Vec3, yaw: f32, now: SimTime) -> bool {
+        let finite = position.is_finite() && velocity.is_finite() && yaw.is_finite();
+        if !self.replays() || !finite {
+            return false;
+        }
+        let motor = &mut self.sim.motor;
+        (motor.position, motor.velocity, motor.yaw) = (position, velocity, wrap_angle(yaw));
+        self.mover_end = now;
+        true
     }
 
     /// The current state as a correction.

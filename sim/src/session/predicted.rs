@@ -227,6 +227,11 @@ impl<S: PredictedSimulation> PredictedSession<S> {
         &self.simulation
     }
 
+    /// The game as predicted now, to tell it what is in no snapshot: the ground it stands on, its settings.
+    pub fn simulation_mut(&mut self) -> &mut S {
+        &mut self.simulation
+    }
+
     /// The newest step predicted.
     #[must_use]
     pub fn tick(&self) -> Tick {
@@ -237,6 +242,12 @@ impl<S: PredictedSimulation> PredictedSession<S> {
     #[must_use]
     pub fn applied(&self) -> Option<&S::Snapshot> {
         self.applied.as_ref()
+    }
+
+    /// How far drawing stands between the last step and the next, 0 to 1.
+    #[must_use]
+    pub fn alpha(&self) -> f64 {
+        self.clock.alpha()
     }
 
     /// Inputs the server has not acknowledged.

@@ -61,7 +61,7 @@ pub(super) fn notice(client: &mut Client, word: OwnershipWord) {
 
 /// Simulates own parts up to the own character's time, and reports them.
 pub(super) fn run(client: &mut Client) {
-    let (Some(prediction), Some(welcome)) = (&client.own.prediction, &client.welcome) else { return };
+    let (Some(prediction), Some(welcome)) = (&client.own.style, &client.welcome) else { return };
     if !client.config.draw {
         return;
     }
@@ -73,7 +73,7 @@ pub(super) fn run(client: &mut Client) {
     if idle {
         parts.time = last;
     }
-    let motor = &prediction.sim().motor;
+    let motor = prediction.motor();
     if motor.state == CharacterState::Seated {
         parts.path.clear();
     } else {
