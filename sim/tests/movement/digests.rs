@@ -101,21 +101,44 @@ fn lake() -> Place {
     ramps().with_water(Vec3::new(0.0, 3.0, 0.0), Vec3::new(30.0, 3.0, 30.0))
 }
 
-// S-12, S-11
+/// Two walls that meet at 30 degrees, and a third behind.
+fn wedge_of_walls() -> Place {
+    let wall = || Shape::Box { half: Vec3::new(20.0, 8.0, 0.3) };
+    Place::flat()
+        .with(wall(), Vec3::new(4.0, 8.0, 4.0), about(Vec3::Y, 0.26))
+        .with(wall(), Vec3::new(4.0, 8.0, -4.0), about(Vec3::Y, -0.26))
+        .with_box(Vec3::new(-12.0, 8.0, 0.0), Vec3::new(0.3, 8.0, 20.0))
+}
+
+fn door() -> Place {
+    Place::flat()
+        .with_box(Vec3::new(4.0, 10.0, 26.1), Vec3::new(0.4, 10.0, 25.0))
+        .with_box(Vec3::new(4.0, 10.0, -26.1), Vec3::new(0.4, 10.0, 25.0))
+        .with_box(Vec3::new(4.0, 12.6, 0.0), Vec3::new(0.4, 7.4, 1.1))
+}
+
+/// Every case with its name.
+fn gallery() -> Vec<(&'static str, Place)> {
+    vec![
+        ("stairs", stairs()),
+        ("ramps", ramps()),
+        ("pockets", pockets()),
+        ("rounds", rounds()),
+        ("platforms", platforms()),
+        ("ceiling", ceiling()),
+        ("heightfield", ground(false)),
+        ("mesh", ground(true)),
+        ("fast", fast()),
+        ("lake", lake()),
+        ("wedge", wedge_of_walls()),
+        ("door", door()),
+    ]
+}
+
+// S-12, S-11, B108
 #[test]
 fn the_gallery_is_the_same_everywhere() {
-    let found: Vec<(&str, u64)> = vec![
-        ("stairs", walked(stairs())),
-        ("ramps", walked(ramps())),
-        ("pockets", walked(pockets())),
-        ("rounds", walked(rounds())),
-        ("platforms", walked(platforms())),
-        ("ceiling", walked(ceiling())),
-        ("heightfield", walked(ground(false))),
-        ("mesh", walked(ground(true))),
-        ("fast", walked(fast())),
-        ("lake", walked(lake())),
-    ];
+    let found: Vec<(&str, u64)> = gallery().into_iter().map(|(name, place)| (name, walked(place))).collect();
     let expected = [
         ("stairs", 0x0a8f_e0c2_7097_70e4),
         ("ramps", 0x1224_2189_9455_3b84),
@@ -127,6 +150,59 @@ fn the_gallery_is_the_same_everywhere() {
         ("mesh", 0x982e_0ab9_47b5_3b7b),
         ("fast", 0x3e0b_1ef6_0a6a_3aa5),
         ("lake", 0xae45_81d0_4ef4_112e),
+        ("wedge", 0x6bbd_7d96_0b1e_a026),
+        ("door", 0xae2d_3368_5cff_e73e),
     ];
     assert_eq!(found, expected, "movement has changed: clients and servers of other builds disagree");
+}
+
+// S-11, B108: the same with as many workers as there may be, each with cases of its own in turn.
+#[test]
+fn the_gallery_is_the_same_with_any_number_of_workers() {
+    let alone: Vec<u64> = gallery().into_iter().map(|(_, place)| walked(place)).collect();
+    for workers in [2, 3, 8] {
+        let together: Vec<Vec<(usize, u64)>> = std::thread::scope(|scope| {
+            let run = |worker: usize| {
+                let own = gallery().into_iter().enumerate().rev().filter(|(case, _)| case % workers == worker);
+                own.map(|(case, (_, place))| (case, walked(place))).collect()
+            };
+            let handles: Vec<_> = (0..workers).map(|worker| scope.spawn(move || run(worker))).collect();
+            handles.into_iter().map(|handle| handle.join().expect("a worker ends well")).collect()
+        });
+        for (case, digest) in together.into_iter().flatten() {
+            assert_eq!(digest, alone[case], "{workers} workers, case {case}");
+        }
+    }
+}
+
+/// Walks a fixed way of entries of a tenth of a second each, cut into frames of at most `cut` units; the state after each.
+fn walked_in_frames(mut place: Place, cut: u32) -> Vec<u64> {
+    place = place.at(Vec3::new(0.0, 3.0, 0.0));
+    place.settings.air_jumps = 1;
+    let ways = [Vec3::X, Vec3::new(0.7, 0.0, 0.7), Vec3::Z, Vec3::new(-0.8, 0.0, 0.6), Vec3::new(0.9, 0.0, -0.4)];
+    let entries = 0..60_u32;
+    entries
+        .map(|entry| {
+            let direction = ways[entry as usize / 12];
+            let entry = InputFrame { jump: entry % 7 == 3, auto_jump: entry > 30, ..held(direction) };
+            let mut left = 6_144;
+            while left > 0 {
+                let duration = SimSpan(left.min(cut));
+                left -= duration.0;
+                place.frame(&InputFrame { duration, ..entry });
+            }
+            place.snapshot.digest()
+        })
+        .collect()
+}
+
+// S-10: frames that are joined or split run the same motor ticks to the bit.
+#[test]
+fn the_gallery_is_the_same_however_time_is_cut() {
+    let joined: Vec<_> = gallery().into_iter().map(|(_, place)| walked_in_frames(place, 6_144)).collect();
+    for cut in [2_048, 1_024, 700, 256, 255, 100, 17] {
+        for ((name, place), joined) in gallery().into_iter().zip(&joined) {
+            assert_eq!(walked_in_frames(place, cut), *joined, "{name}, cut into {cut}");
+        }
+    }
 }

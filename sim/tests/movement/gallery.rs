@@ -138,6 +138,38 @@ fn corners_hold_it_still() {
     });
 }
 
+// S-12: pockets too narrow to stand at their end: it is held without a quiver and comes out again.
+#[test]
+fn pockets_hold_it_still_and_let_it_go() {
+    for half_angle in [0.15_f32, 0.26, 0.5, 0.75] {
+        let wall = || Shape::Box { half: Vec3::new(30.0, 10.0, 0.3) };
+        let far = Vec3::new(libm::cosf(half_angle), 0.0, libm::sinf(half_angle)) * 30.0;
+        // Two walls that meet at x = 30.
+        let at = |side: f32| Vec3::new(30.0 - far.x, 10.0, far.z * side);
+        let mut place = Place::flat()
+            .with(wall(), at(1.0), about(Vec3::Y, half_angle))
+            .with(wall(), at(-1.0), about(Vec3::Y, -half_angle))
+            .at(Vec3::new(-25.0, 0.0, 0.3));
+        for direction in [Vec3::X, Vec3::new(0.96, 0.0, 0.28), Vec3::new(0.9, 0.0, -0.43)] {
+            place.walk(direction, 5 * SECOND);
+            let still = place.snapshot.position;
+            place.hold(&held(direction), SECOND, |place| {
+                assert_eq!(place.snapshot.position, still, "{half_angle} {direction}");
+            });
+            // The walls' faces are a capsule's radius away: where it stands, the pocket is two radii wide.
+            let width = 2.0 * ((30.0 - place.feet().x) * libm::tanf(half_angle) - 0.3 / libm::cosf(half_angle));
+            assert!((1.9..3.2).contains(&width), "{half_angle} {direction}: {width} studs wide at {}", place.feet());
+        }
+        place.walk(-Vec3::X, SECOND);
+        assert!(place.feet().x < still_x(half_angle), "{half_angle}: stuck at {}", place.feet());
+    }
+}
+
+/// Where a pocket of this half angle is wide enough for a character to have come out of it.
+fn still_x(half_angle: f32) -> f32 {
+    30.0 - 1.3 / libm::tanf(half_angle) - 8.0
+}
+
 // S-12
 #[test]
 fn nothing_tunnels_at_500_studs_a_second() {
