@@ -1,8 +1,9 @@
-//! What a server's transport costs per client and tick, beside renet and the least that sockets and cipher allow, in one run:
-//! `cargo run --release`, in this folder, with `floor`, `tidelock` or `renet` and a number of clients for one alone. Each tick the server sends 1,000 bytes to every client and takes 100 from each.
+//! What a server's transport costs per client and tick, beside renet, quinn and the least that sockets and cipher allow, in one run:
+//! `cargo run --release`, in this folder, with `floor`, `tidelock`, `renet` or `quinn` and a number of clients for one alone. Each tick the server sends 1,000 bytes to every client and takes 100 from each.
 
 mod floor;
 mod ours;
+mod quinn_peer;
 mod renet_peer;
 
 use std::time::Duration;
@@ -56,9 +57,12 @@ fn main() {
             print("tidelock", clients, ours::run(clients, true));
             print("tidelock, standard packets", clients, ours::run(clients, false));
         }
-        // A thousand clients that connect at once do not all get in here, and more than 1,024 never do.
-        if is_wanted("renet") && clients < 1_024 {
+        // It takes 1,024 clients at most.
+        if is_wanted("renet") && clients <= 1_024 {
             print("renet", clients, renet_peer::run(clients));
+        }
+        if is_wanted("quinn") && clients <= 1_024 {
+            print("quinn datagrams", clients, quinn_peer::run(clients));
         }
     }
 }
