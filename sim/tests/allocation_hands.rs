@@ -83,7 +83,7 @@ fn capturing_800_bodies() {
     let mut parts = LooseParts::new(LoosePartsConfig::default());
     for id in 0..800_u64 {
         let position = Vec3::new((id % 30) as f32 * 4.0, 1e5, (id / 30) as f32 * 4.0);
-        let state = PartState::resting(position, Quat::from_rotation_y(id as f32));
+        let state = PartState::resting(position, Quat::from_xyzw(0.0, 0.6, 0.0, 0.8));
         parts.insert_part(ColliderId(id), &Shape::Box { half: Vec3::ONE }, &state).unwrap();
     }
     let (mut moved, mut captured) = (LooseMotion::default(), Vec::with_capacity(800));

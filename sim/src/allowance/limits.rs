@@ -17,8 +17,11 @@ pub struct AllowanceLimits {
     pub step: (f64, f64),
     /// Distance a one-second window may hold beyond speed times factor, studs, default 0.6 (S-25a).
     pub window_slack: f32,
-    /// Arrival time that reports left unused and later ones may use, seconds, default 0.25: jitter lets honest reports
-    /// arrive closer together than they were made. It needs the distance guard to be harmless; 0 turns it off.
+    /// Time since the last arrival that a report did not need for its way and a later one may use, at most this much in
+    /// seconds, default 0.25. Jitter lets honest reports arrive closer together than they were made: after one that
+    /// was held up, the next comes at its heels and would seem too fast. A quarter of a second covers ±80 ms, with reports
+    /// lost in between. It is safe as long as the distance guard bounds
+    /// every second as a whole; 0 turns it off.
     pub late_credit: f32,
     /// Distance a report may rise or fall beyond what jumps, flight and gravity allow, studs, default 0.5.
     pub vertical_slack: f32,

@@ -73,7 +73,8 @@ impl Walker {
     }
 }
 
-fn walk(seed: u64, settings: &MotorSettings, seconds: u64) -> (AllowanceCounters, Vec<String>) {
+/// Walks for so many seconds on a clock that is so many parts per million too fast.
+fn walk(seed: u64, settings: &MotorSettings, (seconds, ppm): (u64, f64)) -> (AllowanceCounters, Vec<String>) {
     let (limits, envelope) = (AllowanceLimits::default(), ReplayLimits::default());
     let (index, mut nearby) = (place(), Nearby::new());
     let position = Vec3::new(0.0, 2.52, 0.0);
@@ -90,7 +91,8 @@ fn walk(seed: u64, settings: &MotorSettings, seconds: u64) -> (AllowanceCounters
     let (mut flying, mut signals) = (Vec::<(SimTime, Report)>::new(), Vec::new());
     let (mut counters, mut trouble) = (AllowanceCounters::default(), Vec::new());
     for tick in 0..seconds * 60 {
-        let time = start + SimSpan(1_024 * tick as u32);
+        // The client's ticks by the server's clock.
+        let time = SimTime(start.0 + (1_024.0 * tick as f64 / (1.0 + ppm * 1e-6)) as u64);
         let mut world = CollisionWorld { index: &index, nearby: &mut nearby };
         let frame = walker.frame();
         run_frame(&mut walker.snapshot, &frame, time, settings, &mut world);
@@ -127,9 +129,9 @@ fn walk(seed: u64, settings: &MotorSettings, seconds: u64) -> (AllowanceCounters
     (counters, trouble)
 }
 
-fn expect_peace(settings: &MotorSettings, seeds: std::ops::Range<u64>, seconds: u64) {
+fn expect_peace(settings: &MotorSettings, seeds: std::ops::Range<u64>, (seconds, ppm): (u64, f64)) {
     for seed in seeds {
-        let (counters, trouble) = walk(seed, settings, seconds);
+        let (counters, trouble) = walk(seed, settings, (seconds, ppm));
         assert!(trouble.is_empty(), "seed {seed}: {counters:?}\n{}", trouble.join("\n"));
         assert!(counters.accepted > seconds * 10, "{counters:?}");
         assert_eq!(counters.corrections, 0);
@@ -139,19 +141,28 @@ fn expect_peace(settings: &MotorSettings, seeds: std::ops::Range<u64>, seconds: 
 // S-25, B20: 200 ± 80 ms, 5 % loss, packets overtaking each other.
 #[test]
 fn honest_walkers_are_never_clamped() {
-    expect_peace(&MotorSettings::default(), 1..7, 150);
+    expect_peace(&MotorSettings::default(), 1..7, (150, 0.0));
 }
 
 // S-25
 #[test]
 fn honest_jumpers_in_the_air_are_never_clamped() {
     let settings = MotorSettings { air_jumps: 2, coyote_time: 0.15, jump_buffer: 0.1, ..MotorSettings::default() };
-    expect_peace(&settings, 20..23, 150);
+    expect_peace(&settings, 20..23, (150, 0.0));
 }
 
-/// Ten hours, run by hand: `cargo test --release -p tidelock-sim --test allowance -- --ignored`.
+// S-25, S-20b: clocks that are 200 millionths too fast or too slow, which is more than crystals are.
+#[test]
+fn honest_clocks_that_drift_are_never_clamped() {
+    expect_peace(&MotorSettings::default(), 30..33, (150, 200.0));
+    expect_peace(&MotorSettings::default(), 33..36, (150, -200.0));
+}
+
+/// Ten hours each of clocks that are right, too fast and too slow, two hours on end; run by hand: `cargo test --release -p tidelock-sim --test allowance -- --ignored`.
 #[test]
 #[ignore = "long in debug builds"]
 fn ten_hours_of_honest_walking() {
-    expect_peace(&MotorSettings::default(), 100..120, 1_800);
+    for (ppm, seeds) in [(0.0, 100..105), (200.0, 110..115), (-200.0, 120..125)] {
+        expect_peace(&MotorSettings::default(), seeds, (7_200, ppm));
+    }
 }
