@@ -2,6 +2,7 @@
 
 mod allowances;
 mod clocks;
+mod controllers;
 mod desync;
 mod determinism;
 mod game_time;
@@ -11,6 +12,7 @@ mod join;
 mod movers;
 mod owners;
 mod ownership;
+mod poses;
 mod remote_motion;
 mod seats;
 mod sessions;

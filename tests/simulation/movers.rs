@@ -46,8 +46,9 @@ period = 7.0
 "#;
 
 /// Riders stand, or pace in small circles, for a minute; how far each was carried.
-fn ride(link: LinkConfig, seed: u64, pace: f32) -> Vec<f32> {
-    let mut game = game(Place::compile(RIDES).expect("a sound place"), link, seed);
+fn ride(protocol: Arc<Protocol>, link: LinkConfig, seed: u64, pace: f32) -> Vec<f32> {
+    let options = SimulationOptions { seed, link, ..SimulationOptions::default() };
+    let mut game = Simulation::new(options, protocol, Place::compile(RIDES).expect("a sound place"));
     for _ in 0..6 {
         game.add_client(ClientOptions::default());
     }
@@ -79,7 +80,15 @@ fn ride(link: LinkConfig, seed: u64, pace: f32) -> Vec<f32> {
 // S-12a
 #[test]
 fn standing_riders_are_carried_and_never_corrected_at_20_percent_loss_and_300_ms() {
-    for carried in ride(link(300, 0, 0.2), 3, 0.0) {
+    for carried in ride(protocol(), link(300, 0, 0.2), 3, 0.0) {
+        assert!(carried > 80.0, "carried {carried} studs in a minute");
+    }
+}
+
+// S-12a, S-33: a mover is where the tick says, on both sides.
+#[test]
+fn ticked_riders_are_carried_and_never_corrected() {
+    for carried in ride(crate::ticked::ticked(), link(150, 0, 0.0), 3, 0.25) {
         assert!(carried > 80.0, "carried {carried} studs in a minute");
     }
 }
@@ -87,13 +96,13 @@ fn standing_riders_are_carried_and_never_corrected_at_20_percent_loss_and_300_ms
 // S-12a
 #[test]
 fn pacing_riders_are_never_corrected_at_150_ms_jitter_and_loss() {
-    ride(link(150, 30, 0.05), 4, 0.25);
+    ride(protocol(), link(150, 30, 0.05), 4, 0.25);
 }
 
 // S-12a
 #[test]
 fn riders_on_a_perfect_link_are_never_corrected() {
-    ride(link(0, 0, 0.0), 5, 0.25);
+    ride(protocol(), link(0, 0, 0.0), 5, 0.25);
 }
 
 // S-12a, S-40: others who ride are drawn on their platform, not where it was.

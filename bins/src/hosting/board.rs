@@ -7,6 +7,7 @@ use tidelock::sim::ownership::{OwnedVerdict, SnapshotRefusal};
 use tidelock::sim::report::{CorrectionCause, ReportRefusal};
 use tidelock::{PlayerInfo, ServerMetrics};
 
+use super::movement::{Inputs, Judged};
 use super::ticks::TickTimes;
 use crate::swarm::Spread;
 
@@ -41,6 +42,9 @@ struct Counters {
     desyncs: u64,
     corrections: BTreeMap<&'static str, u64>,
     refusals: BTreeMap<&'static str, u64>,
+    /// Movement under the other controllers.
+    allowances: Judged,
+    inputs: Inputs,
     /// Changes of owners of loose parts, and what owners reported.
     handovers: u64,
     owned_accepted: u64,
@@ -86,6 +90,8 @@ impl Counters {
                 .map(|cause| (cause.name(), reports.corrected(cause)))
                 .collect(),
             refusals: ReportRefusal::ALL.into_iter().map(|reason| (reason.name(), reports.refused(reason))).collect(),
+            allowances: Judged::from(&metrics.allowances),
+            inputs: Inputs::from(&metrics.inputs),
             handovers: metrics.handovers,
             owned_accepted: owned.accepted,
             owned_reports: VERDICTS.into_iter().map(|(name, verdict)| (name, owned.reports(verdict))).collect(),

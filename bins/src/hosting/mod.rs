@@ -1,6 +1,7 @@
 //! A server on a thread of its own, and what it shows of itself.
 
 mod board;
+mod movement;
 mod ticks;
 
 use std::io;

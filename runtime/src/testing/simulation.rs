@@ -236,6 +236,11 @@ impl Simulation {
         self.network.set_path(self.clients[key.0].address, self.server_address, config);
     }
 
+    /// Changes the link from a client to the server alone.
+    pub fn set_uplink(&self, key: ClientKey, config: LinkConfig) {
+        self.network.set_link(self.clients[key.0].address, self.server_address, config);
+    }
+
     /// Lets the server see a client at another address from now on, without the client's doing. Its link stays as it was set.
     pub fn move_client(&mut self, key: ClientKey, to: SocketAddr) {
         let client = &mut self.clients[key.0];
