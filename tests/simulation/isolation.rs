@@ -21,6 +21,34 @@ fn games_of_one_process_do_not_touch_each_other() {
     assert_ne!(one.server().digest(), other.server().digest());
 }
 
+// B10: a session hosted after others in the same process begins as the first did: in control within 0.2 s of its connection,
+// its counters from nothing, its end the same to the bit. 20 sessions of 3 s, or of TIDELOCK_HOSTED_SECONDS (120 by hand).
+#[test]
+fn a_session_after_others_begins_as_the_first_did() {
+    let seconds = std::env::var("TIDELOCK_HOSTED_SECONDS").ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(3.0);
+    let hosted = || {
+        let mut game = game(demo(), link(0, 0, 0.0), 35);
+        let fresh = game.server().metrics().clone();
+        let mut bots = Wanderers::join(&mut game, 1, 35);
+        let (mut playing, mut moved) = (None, None);
+        for tick in 0..60_u32 {
+            game.tick(|key, now| bots.input(key, now));
+            let client = game.client(ClientKey::nth(0));
+            playing = playing.or((*client.state() == ClientState::Playing).then_some(tick));
+            moved = moved.or((game.server().metrics().reports.adopted > 0).then_some(tick));
+        }
+        let wait = moved.expect("it moves") - playing.expect("it plays");
+        assert!(wait <= 12, "in control after {wait} ticks");
+        run(&mut game, &mut bots, seconds);
+        assert_eq!(game.client(ClientKey::nth(0)).stats().mispredictions(), 0);
+        (fresh.counters, fresh.ticks, game.server().digest(), game.server().metrics().counters.motion_bytes)
+    };
+    let first = hosted();
+    for session in 1..20 {
+        assert_eq!(hosted(), first, "session {session}");
+    }
+}
+
 // Invariant 6, S-37: drawing at another rate, or not at all, changes nothing that is simulated. Nobody is given loose parts
 // here: a client that does not draw simulates none.
 #[test]

@@ -113,13 +113,13 @@ fn run(index: &CollisionIndex, script: &[InputFrame], cut: u32, fresh: bool) -> 
     digests
 }
 
-// S-13
+// S-13, B108: the first of them for 10,000 ticks.
 #[test]
 fn neither_order_nor_scratch_nor_removals_show() {
     for seed in 0..20 {
         let mut dice = Dice(seed);
         let parts = crowd(&mut dice, 120);
-        let script = script(&mut dice, 12);
+        let script = script(&mut dice, if seed == 0 { 42 } else { 12 });
         let straight = filled(parts.iter().cloned());
         let expected = run(&straight, &script, 6_144, false);
         let reversed = filled(parts.iter().rev().cloned());
