@@ -1,19 +1,20 @@
 //! One established connection: its tunnel, its session or raw payloads, keep-alives, timeout and farewell.
 
-use std::collections::VecDeque;
+mod paths;
+
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use crate::arena::Span;
 use crate::counters::Fault;
 use crate::disconnect::{DisconnectCode, DisconnectReason};
 use crate::event::{Egress, Ingress, Refusal};
-use crate::extension::{ExtendedTunnel, Notice, PATH_BYTES, PathProbe, Secrets, Upgrade, Way};
+use crate::extension::{ExtendedTunnel, MtuSearch, Notice, PATH_BYTES, PROBE_BYTES, PathProbe, Secrets, Upgrade, Way};
 use crate::id::{ConnectionId, LaneId};
 use crate::lane::LaneSet;
+use crate::netcode::TAG_BYTES;
 use crate::netcode::packet::PacketKind;
 use crate::netcode::tunnel::Tunnel;
-use crate::netcode::{MAX_PAYLOAD_BYTES, TAG_BYTES};
+use crate::raw::RawQueue;
 use crate::sealer::Sealer;
 use crate::session::{Desk, Session, SessionConfig};
 use crate::stats::ConnectionStats;
@@ -23,8 +24,6 @@ const FAREWELLS: [Duration; 4] =
     [Duration::ZERO, Duration::from_millis(50), Duration::from_millis(150), Duration::from_millis(300)];
 /// Copies of the first farewell.
 const FIRST_FAREWELLS: usize = 2;
-/// Raw payloads queued at most.
-const MAX_RAW: usize = 256;
 /// Datagrams sent to one connection before others have their turn.
 const TURN_DATAGRAMS: usize = 64;
 /// Length of a datagram with a path challenge.
@@ -81,8 +80,11 @@ pub(crate) struct Connection {
     /// The peer's path challenge, to be answered.
     path_answer: Option<[u8; PATH_BYTES]>,
     session: Option<Box<Session>>,
-    raw: VecDeque<Span>,
-    raw_released: usize,
+    raw: RawQueue,
+    /// Search for longer datagrams, if wanted.
+    mtu: Option<Box<MtuSearch>>,
+    /// The number of the peer's probe, to be answered.
+    mtu_answer: Option<[u8; PROBE_BYTES]>,
     timeout: Option<Duration>,
     keep_alive: Duration,
     greeting: [u8; 8],
@@ -109,8 +111,9 @@ impl Connection {
             path: None,
             path_answer: None,
             session,
-            raw: VecDeque::new(),
-            raw_released: 0,
+            raw: RawQueue::default(),
+            mtu: setup.session.probe_mtu.then(|| Box::new(MtuSearch::new(now))),
+            mtu_answer: None,
             timeout: u64::try_from(setup.timeout_s).ok().filter(|&seconds| seconds > 0).map(Duration::from_secs),
             keep_alive: setup.session.keep_alive,
             greeting: setup.greeting,
@@ -179,8 +182,15 @@ impl Connection {
                 self.path_answer = body.first_chunk().copied();
                 Verdict::Alive
             }
-            PacketKind::PathAnswer => self.take_path_answer(from, body, desk),
-
+            PacketKind::PathAnswer => self.take_path_answer(now, from, body, desk),
+            PacketKind::MtuProbe => {
+                self.mtu_answer = body.first_chunk().copied();
+                Verdict::Alive
+            }
+            PacketKind::MtuAnswer => {
+                self.take_mtu_answer(now, body);
+                Verdict::Alive
+            }
             // A peer that sends one is quiet.
             PacketKind::KeepAlive => {
                 self.sealer.rest();
@@ -203,31 +213,6 @@ impl Connection {
         }
     }
 
-    /// Notes that a packet came from another address, and whether it shows that the peer moved there.
-    fn try_path(&mut self, now: Duration, (from, bytes): (SocketAddr, usize), is_newest: bool, desk: &mut Desk) {
-        if is_newest && self.path.as_ref().is_none_or(|path| path.yields_to(now, from)) {
-            self.path = Some(Box::new(PathProbe::new(now, from, desk.random())));
-        }
-        if let Some(path) = &mut self.path {
-            path.receive(from, bytes);
-        }
-    }
-
-    fn take_path_answer(&mut self, from: SocketAddr, answer: &[u8], desk: &mut Desk) -> Verdict {
-        if !self.path.as_ref().is_some_and(|path| path.is_answer(from, answer)) {
-            desk.counters.count(Fault::Path);
-            return Verdict::Alive;
-        }
-        self.path = None;
-        let before = std::mem::replace(&mut self.address, from);
-        desk.counters.moved += 1;
-        // A NAT that chose another port leaves the path as it was.
-        if let Some(session) = self.session.as_mut().filter(|_| before.ip() != from.ip()) {
-            session.change_path();
-        }
-        Verdict::Moved(before)
-    }
-
     /// Carries out a wish that is not a disconnect.
     pub(crate) fn apply(&mut self, egress: Egress, desk: &mut Desk, ingress: &mut Vec<Ingress>) {
         let (lane, receipt, outcome) = match (egress, self.session.as_mut()) {
@@ -238,10 +223,12 @@ impl Connection {
                 (lane, receipt, session.send(lane, bytes, receipt, desk))
             }
             (Egress::Send { lane, receipt, .. }, None) => (lane, receipt, Err(Refusal::NoLane)),
-            (Egress::Raw { bytes, .. }, session) => (LaneId(0), None, self.raw.queue(bytes, session.is_some())),
+            (Egress::Raw { bytes, .. }, session) => {
+                (LaneId(0), None, { if session.is_some() { Err(Refusal::NoLane) } else { self.raw.push(bytes) } })
+            }
             (_, session) => {
                 session.into_iter().for_each(|session| session.flush());
-                self.raw_released = self.raw.len();
+                self.raw.release();
                 return;
             }
         };
@@ -293,6 +280,7 @@ impl Connection {
         self.sealer.advance(now);
         self.send_notices(now, desk, out);
         self.send_path(now, desk, out);
+        self.send_mtu(now, desk, out);
         if self.greeting_due {
             self.send_greeting(now, desk, out);
         }
@@ -335,10 +323,17 @@ impl Connection {
         if let Upgrade::Announcing(announcing) = &self.upgrade {
             next = announcing.due().map_or(next, |due| next.min(due));
         }
+        if let Some(mtu) = self.mtu.as_ref().filter(|_| self.sealer.leads()) {
+            next = next.min(mtu.due());
+        }
         if let Some(due) = self.path.as_ref().and_then(|path| path.due(CHALLENGE_DATAGRAM_BYTES)) {
             next = next.min(due);
         }
-        if self.greeting_due || self.raw_released > 0 || self.path_answer.is_some() { now } else { next }
+        if self.greeting_due || self.raw.is_pending() || self.path_answer.is_some() || self.mtu_answer.is_some() {
+            now
+        } else {
+            next
+        }
     }
 
     pub(crate) fn stats(&self) -> ConnectionStats {
@@ -352,6 +347,7 @@ impl Connection {
         if let Some(session) = &self.session {
             session.describe(&mut stats);
         }
+        stats.mtu_falls = self.mtu.as_ref().map_or(0, |mtu| mtu.falls());
         stats
     }
 
@@ -427,7 +423,6 @@ impl Connection {
             session.abandon(desk, ingress);
         }
         self.raw.clear();
-        self.raw_released = 0;
     }
 
     /// Appends the next payload to the datagram begun; whether there was one.
@@ -435,11 +430,7 @@ impl Connection {
         if let Some(session) = &mut self.session {
             return session.transmit(now, desk);
         }
-        if self.raw_released == 0 {
-            return false;
-        }
-        self.raw_released -= 1;
-        self.raw.pop_front().inspect(|bytes| desk.datagram.extend_from_slice(bytes)).is_some()
+        self.raw.pop().inspect(|bytes| desk.datagram.extend_from_slice(bytes)).is_some()
     }
 
     /// Says what there is to say about the extension.
@@ -457,23 +448,6 @@ impl Connection {
         let body = self.sealer.begin(PacketKind::Payload, &mut desk.datagram);
         notice.write(&mut desk.datagram);
         self.finish(now, body, desk, out);
-    }
-
-    /// Challenges a new path and answers the peer's challenge.
-    fn send_path(&mut self, now: Duration, desk: &mut Desk, out: &mut dyn FnMut(SocketAddr, &[u8])) {
-        if let Some(answer) = self.path_answer.take() {
-            let body = self.sealer.begin(PacketKind::PathAnswer, &mut desk.datagram);
-            desk.datagram.extend_from_slice(&answer);
-            self.finish(now, body, desk, out);
-        }
-        let Some(path) = &mut self.path else { return };
-        if path.due(CHALLENGE_DATAGRAM_BYTES).is_some_and(|due| due <= now) {
-            let challenge = path.send(now, CHALLENGE_DATAGRAM_BYTES);
-            let to = path.address();
-            let body = self.sealer.begin(PacketKind::PathChallenge, &mut desk.datagram);
-            desk.datagram.extend_from_slice(&challenge);
-            self.finish_to(now, (to, body), desk, out);
-        }
     }
 
     fn send_greeting(&mut self, now: Duration, desk: &mut Desk, out: &mut dyn FnMut(SocketAddr, &[u8])) {
@@ -529,24 +503,6 @@ impl Connection {
         desk.counters.datagrams_out += 1;
         desk.counters.bytes_out += desk.datagram.len() as u64;
         out(to, &desk.datagram);
-    }
-}
-
-/// A bounded queue of raw payloads.
-trait RawQueue {
-    fn queue(&mut self, bytes: Span, has_lanes: bool) -> Result<(), Refusal>;
-}
-
-impl RawQueue for VecDeque<Span> {
-    fn queue(&mut self, bytes: Span, has_lanes: bool) -> Result<(), Refusal> {
-        match bytes.len() {
-            _ if has_lanes => return Err(Refusal::NoLane),
-            0 => return Err(Refusal::TooLong),
-            bytes if bytes > MAX_PAYLOAD_BYTES => return Err(Refusal::TooLong),
-            _ if self.len() >= MAX_RAW => return Err(Refusal::WouldBlock),
-            _ => self.push_back(bytes),
-        }
-        Ok(())
     }
 }
 

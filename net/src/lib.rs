@@ -28,6 +28,7 @@ pub mod stats;
 
 mod connection;
 mod extension;
+mod raw;
 mod sealer;
 mod session;
 

@@ -52,6 +52,16 @@ impl Sealer {
         self.extended.is_some() && !std::mem::replace(&mut self.leads, true)
     }
 
+    /// Whether packets of the extension are sent.
+    pub(crate) fn leads(&self) -> bool {
+        self.leads
+    }
+
+    /// Bytes around the content of the extension's packets.
+    pub(crate) fn overhead(&self) -> usize {
+        self.extended.as_ref().map_or(0, |extended| extended.overhead())
+    }
+
     /// Lets time pass.
     pub(crate) fn advance(&mut self, now: Duration) {
         if self.standard_until.is_some_and(|until| until <= now) {

@@ -33,6 +33,10 @@ pub struct ConnectionStats {
     pub in_flight_bytes: u64,
     /// Rate the congestion controller allows, in bytes per second.
     pub rate_bytes_s: u64,
+    /// Longest payload put into one datagram, in bytes; it grows with [`probe_mtu`](crate::SessionConfig::probe_mtu).
+    pub payload_bytes: usize,
+    /// How often a length of datagrams in use was found to pass no longer.
+    pub mtu_falls: u32,
     /// Faults the peer committed inside the session.
     pub faults: u64,
     /// Per lane, in order of lane ids; empty without lanes.

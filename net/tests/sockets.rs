@@ -8,7 +8,7 @@ use tidelock_net::emulator::LinkConfig;
 use tidelock_net::io::{Driver, OsEntropy, Relay};
 use tidelock_net::{
     ClientConfig, ClientShard, ClientState, ConnectToken, DisconnectCode, DisconnectReason, Egress, Ingress, LaneSet,
-    ServerConfig, ServerShard, Span, TokenRequest,
+    ServerConfig, ServerShard, SessionConfig, Span, TokenRequest,
 };
 
 const PROTOCOL: u64 = 11;
@@ -49,7 +49,12 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
-        let shard = ServerShard::new(ServerConfig::new(PROTOCOL, KEY), Duration::ZERO, unix(), OsEntropy::new().seed());
+        Self::with(SessionConfig::default())
+    }
+
+    fn with(session: SessionConfig) -> Self {
+        let config = ServerConfig { session, ..ServerConfig::new(PROTOCOL, KEY) };
+        let shard = ServerShard::new(config, Duration::ZERO, unix(), OsEntropy::new().seed());
         Self {
             started: Instant::now(),
             server: Driver::bind(loopback(), shard).unwrap(),
@@ -62,7 +67,11 @@ impl Stage {
     }
 
     fn join(&mut self, token: ConnectToken) {
-        let shard = ClientShard::new(ClientConfig::default(), token, self.started.elapsed(), unix());
+        self.join_with(ClientConfig::default(), token);
+    }
+
+    fn join_with(&mut self, config: ClientConfig, token: ConnectToken) {
+        let shard = ClientShard::new(config, token, self.started.elapsed(), unix());
         self.clients.push(Driver::bind(loopback(), shard).unwrap());
         self.client_events.push(vec![]);
         self.client_wishes.push(vec![]);
@@ -189,4 +198,26 @@ fn a_relay_passes_both_ways_and_follows_its_control() {
     assert_eq!(messages(&stage.server_events), 1, "the way is closed");
     relay.control().set_up(slow);
     stage.until("the other", |stage| messages(&stage.server_events) == 2);
+}
+
+// N-5, B86: nothing is cut on the way, and longer datagrams are used where they pass whole.
+#[test]
+fn longer_datagrams_pass_loopback_whole() {
+    let session = SessionConfig { probe_mtu: true, ..SessionConfig::default() };
+    let mut stage = Stage::with(session);
+    let server = stage.server.local_addr();
+    stage.join_with(ClientConfig { session, seed: Some([4; 32]), ..ClientConfig::default() }, token(server, 1));
+    stage.until("connecting", |stage| stage.connected() == 1 && stage.server.shard().connected() == 1);
+    let Some(Ingress::Connected { connection, .. }) = stage.server_events.first() else { panic!() };
+    let connection = *connection;
+    let stats = |stage: &Stage| stage.server.shard().stats(connection).unwrap();
+    // 1,500 bytes less those of IP, UDP and the packet around it.
+    stage.until("the search", |stage| stats(stage).payload_bytes == 1_500 - 28 - 21);
+    let bytes = Span::from(vec![1; 500_000]);
+    stage.server_wishes.push(Egress::Send { connection, lane: LaneSet::BULK, bytes, receipt: None });
+    stage.server_wishes.push(Egress::FlushAll);
+    stage.until("the message", |stage| messages(&stage.client_events[0]) == 1);
+    if cfg!(any(target_os = "linux", target_os = "macos", windows)) {
+        assert!(!stage.server.may_fragment() && !stage.clients[0].may_fragment());
+    }
 }

@@ -2,9 +2,10 @@
 
 use crate::counters::Fault;
 use crate::extension::keys::{EPOCH_BITS, EpochKey, Secrets};
+use crate::extension::mtu::PROBE_BYTES;
 use crate::extension::path::PATH_BYTES;
 use crate::id::{ConnectionId, WIRE_NAME_BYTES};
-use crate::netcode::packet::{MAX_PAYLOAD_IN_BYTES, PacketKind};
+use crate::netcode::packet::PacketKind;
 use crate::netcode::replay::ReplayWindow;
 use crate::netcode::{KEY_BYTES, TAG_BYTES};
 use crate::session::widen;
@@ -12,6 +13,8 @@ use crate::session::widen;
 /// Low half of the first byte of every packet of the extension.
 const EXTENDED: u8 = 7;
 const SEQUENCE_BYTES: usize = 4;
+/// Longest content of a packet: what fits an Ethernet frame.
+const MAX_CONTENT_BYTES: usize = 1_500;
 /// Furthest a packet of the next epoch may be ahead of the newest one.
 const MAX_LEAP: u64 = 1 << 16;
 
@@ -96,6 +99,12 @@ impl ExtendedTunnel {
         }
     }
 
+    /// Bytes around the content of what is sent.
+    pub(crate) fn overhead(&self) -> usize {
+        let name = if self.way == Way::Server { 0 } else { WIRE_NAME_BYTES };
+        1 + name + SEQUENCE_BYTES + TAG_BYTES
+    }
+
     /// Empties `out` and begins a packet in it; returns where its body begins.
     pub(crate) fn begin(&self, kind: PacketKind, out: &mut Vec<u8>) -> usize {
         out.clear();
@@ -158,10 +167,12 @@ impl ExtendedTunnel {
 fn kind(prefix: u8, content: usize) -> Result<PacketKind, Fault> {
     let (kind, least, most) = match prefix >> 4 {
         4 => (PacketKind::KeepAlive, 8, 8),
-        5 => (PacketKind::Payload, 1, MAX_PAYLOAD_IN_BYTES),
+        5 => (PacketKind::Payload, 1, MAX_CONTENT_BYTES),
         6 => (PacketKind::Disconnect, 0, 0),
         8 => (PacketKind::PathChallenge, PATH_BYTES, PATH_BYTES),
         9 => (PacketKind::PathAnswer, PATH_BYTES, PATH_BYTES),
+        10 => (PacketKind::MtuProbe, PROBE_BYTES, MAX_CONTENT_BYTES),
+        11 => (PacketKind::MtuAnswer, PROBE_BYTES, PROBE_BYTES),
         _ => return Err(Fault::UnknownType),
     };
     match content {

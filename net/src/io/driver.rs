@@ -163,6 +163,13 @@ impl<S: Shard> Driver<S> {
         self.waker.clone()
     }
 
+    /// Whether the system may cut datagrams that are too long for their path into fragments. It may not where it can be told so:
+    /// on Linux, macOS and Windows among others.
+    #[must_use]
+    pub fn may_fragment(&self) -> bool {
+        self.state.may_fragment()
+    }
+
     /// What passed through the socket.
     #[must_use]
     pub fn counters(&self) -> DriverCounters {

@@ -28,6 +28,10 @@ pub(crate) enum PacketKind {
     PathChallenge = 8,
     /// Of the extension only.
     PathAnswer = 9,
+    /// Of the extension only: asks whether a datagram of its length arrives.
+    MtuProbe = 10,
+    /// Of the extension only.
+    MtuAnswer = 11,
 }
 
 impl PacketKind {
@@ -46,12 +50,14 @@ impl PacketKind {
 
     /// Whether the replay window applies.
     pub(crate) fn is_replay_protected(self) -> bool {
-        matches!(self, Self::KeepAlive | Self::Payload | Self::Disconnect | Self::PathChallenge | Self::PathAnswer)
+        !matches!(self, Self::Request | Self::Denied | Self::Challenge | Self::Response)
     }
 
     fn body_fits(self, bytes: usize) -> Result<(), Fault> {
         let (least, most) = match self {
-            Self::Request | Self::PathChallenge | Self::PathAnswer => return Err(Fault::Unexpected),
+            Self::Request | Self::PathChallenge | Self::PathAnswer | Self::MtuProbe | Self::MtuAnswer => {
+                return Err(Fault::Unexpected);
+            }
             Self::Denied | Self::Disconnect => (0, 0),
             Self::Challenge | Self::Response => (8 + CHALLENGE_BYTES, 8 + CHALLENGE_BYTES),
             Self::KeepAlive => (8, 8),

@@ -15,6 +15,9 @@ pub struct SessionConfig {
     pub keep_alive: Duration,
     /// Faults inside the session before the peer is disconnected; one is forgiven each second. Default 16.
     pub max_faults: u32,
+    /// Whether to find out, on connections that speak the extension, if the path passes longer datagrams than 1,200 bytes, and use
+    /// them. Probes are packets of their own and count as no loss. Default off: it saves 3 % of headers at most.
+    pub probe_mtu: bool,
     /// Number of the first packet in each direction, below 2^62. Both ends must agree. Default 0; tests start it near an edge.
     pub first_packet: u64,
 }
@@ -26,6 +29,7 @@ impl Default for SessionConfig {
             max_rate_bytes_s: 32_000_000,
             keep_alive: Duration::from_millis(500),
             max_faults: 16,
+            probe_mtu: false,
             first_packet: 0,
         }
     }

@@ -43,6 +43,8 @@ pub(super) struct Packing {
     /// Pace of the background, for which there is no least rate.
     background_pacer: Pacer,
     floor: Pacer,
+    /// Longest payload.
+    payload_bytes: usize,
 }
 
 impl Packing {
@@ -72,7 +74,16 @@ impl Packing {
             pacer: Pacer::default(),
             background_pacer: Pacer::default(),
             floor: Pacer::default(),
+            payload_bytes: PAYLOAD_BYTES,
         }
+    }
+
+    pub(super) fn payload_bytes(&self) -> usize {
+        self.payload_bytes
+    }
+
+    pub(super) fn set_payload_bytes(&mut self, bytes: usize) {
+        self.payload_bytes = bytes;
     }
 
     /// How urgently a frame of `lane` asks to be acknowledged.
@@ -211,9 +222,9 @@ impl Session {
     /// if it goes `ahead` of the pace.
     fn fill(&mut self, now: Duration, base: usize, ahead: bool, desk: &mut Desk) {
         let number = self.recovery.next_number();
-        let short = base + self.background_bytes();
+        let (longest, short) = (base + self.packing.payload_bytes, base + self.background_bytes());
         let Desk { datagram: out, carried, written, .. } = desk;
-        let mut filling = Filling { now, number, out, limit: base + PAYLOAD_BYTES, carried, previous: None };
+        let mut filling = Filling { now, number, out, limit: longest, carried, previous: None };
         *written = 0;
         self.packing.repeat = false;
         for &(lane, _) in &self.packing.order {
@@ -229,8 +240,7 @@ impl Session {
             let before = filling.out.len();
             if self.packing.background >> lane & 1 == 1 {
                 // A message that is not cut may need more, and has a packet to itself then.
-                filling.limit =
-                    if *written == 0 && !self.outbound[index].is_cut() { base + PAYLOAD_BYTES } else { short };
+                filling.limit = if *written == 0 && !self.outbound[index].is_cut() { longest } else { short };
             }
             let room = filling.limit >= before + MIN_ROOM_BYTES;
             if !room || !self.outbound[index].fill(lane, &mut filling) {
@@ -250,7 +260,7 @@ impl Session {
     fn background_bytes(&self) -> usize {
         let bytes = self.background_bytes_s() as u128 * BACKGROUND.as_nanos() / 1_000_000_000;
         let payload = (bytes as u64).saturating_sub(HEADER_BYTES).max(MIN_BACKGROUND_BYTES);
-        (payload as usize).min(PAYLOAD_BYTES)
+        (payload as usize).min(self.packing.payload_bytes)
     }
 
     /// The lane to serve next, among those not `closed`: of the first class with something to send, the one served least.

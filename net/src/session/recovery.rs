@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::congestion::{AckEvent, Controller, Delivery, LossEvent};
+use crate::congestion::{AckEvent, Controller, Delivery, LossEvent, PACKET_BYTES};
 use crate::id::ReceiptKey;
 use crate::session::frame::AckFrame;
 use crate::session::received::{EAGER_DELAY, LAZY_DELAY, Urgency};
@@ -18,6 +18,9 @@ const REORDER_EIGHTHS: u32 = 9;
 const MAX_REORDER_EIGHTHS: u32 = 16;
 /// Probes are never further apart than this, or one probe timeout if that is longer.
 const MAX_PROBE_INTERVAL: Duration = Duration::from_millis(400);
+/// Long packets lost in a row, and probes unanswered, after which the length is in doubt.
+const LONG_LOST: u32 = 6;
+const PROBES_IN_DOUBT: u32 = 2;
 /// How long packets given up are remembered for a late acknowledgement.
 const LOST_MEMORY: Duration = Duration::from_secs(1);
 
@@ -54,6 +57,8 @@ pub(crate) struct Recovery {
     delivered_at: Duration,
     first_sent_at: Duration,
     app_limited_until: u64,
+    /// Packets lost since the last one acknowledged, of those longer than every path passes.
+    long_lost: u32,
     pub(crate) lost_packets: u64,
     pub(crate) loss: f32,
 }
@@ -77,6 +82,7 @@ impl Recovery {
             delivered_at: now,
             first_sent_at: now,
             app_limited_until: 0,
+            long_lost: 0,
             lost_packets: 0,
             loss: 0.0,
         }
@@ -212,6 +218,16 @@ impl Recovery {
         (self.reorder_packets, self.reorder_eighths) = (REORDER_PACKETS, REORDER_EIGHTHS);
     }
 
+    /// Whether packets longer than every path passes seem to get lost for their length. Loss at random may look the same.
+    pub(crate) fn doubts_length(&self) -> bool {
+        self.long_lost >= LONG_LOST || self.probes_unanswered >= PROBES_IN_DOUBT
+    }
+
+    /// Begins anew with what is known of the longest packets.
+    pub(crate) fn renew_length(&mut self) {
+        self.long_lost = 0;
+    }
+
     /// Gives memory back when nothing is in flight.
     pub(crate) fn rest(&mut self, now: Duration) {
         self.log.trim(now.saturating_sub(LOST_MEMORY));
@@ -255,6 +271,9 @@ impl Recovery {
                 self.loss = (self.loss - 1.0 / 64.0).max(0.0);
             }
         }
+        if u64::from(packet.bytes) > PACKET_BYTES {
+            self.long_lost = 0;
+        }
         packet.fate = if packet.fate == Fate::Lost { Fate::AckedLate } else { Fate::Acked };
         self.newest_told = self.newest_told.max(packet.told);
         self.delivered += u64::from(packet.bytes);
@@ -282,7 +301,7 @@ impl Recovery {
         let Some(newest_acked) = self.newest_acked else { return };
         let patience = (self.rtt.smoothed.max(self.rtt.latest) * self.reorder_eighths / 8).max(GRANULARITY);
         let packets = self.reorder_packets;
-        let (mut lost_bytes, mut lost_count) = (0, 0);
+        let (mut lost_bytes, mut lost_count, mut long) = (0, 0, 0);
         let (mut span, mut next) = ((Duration::MAX, Duration::ZERO), None::<Duration>);
         self.log.settle(newest_acked, |number, packet, carried| {
             if packet.fate != Fate::Open {
@@ -295,6 +314,7 @@ impl Recovery {
             }
             lost_bytes += u64::from(packet.bytes);
             lost_count += 1;
+            long += u32::from(u64::from(packet.bytes) > PACKET_BYTES);
             span = (span.0.min(packet.sent_at), span.1.max(packet.sent_at));
             settled.lost.extend(carried.map(|carried| (number, carried)));
             Some(Fate::Lost)
@@ -305,6 +325,7 @@ impl Recovery {
         }
         self.in_flight -= lost_bytes;
         self.lost_packets += lost_count;
+        self.long_lost = self.long_lost.saturating_add(long);
         (0..lost_count.min(256)).for_each(|_| self.loss += (1.0 - self.loss) / 64.0);
         let persistent = span.1.saturating_sub(span.0) > self.rtt.probe_timeout(EAGER_DELAY) * 3;
         self.controller.on_loss(&LossEvent {

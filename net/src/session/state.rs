@@ -10,7 +10,7 @@ use crate::id::{ConnectionId, LaneId, ReceiptKey};
 use crate::lane::{LaneKind, LaneSet, MAX_LANES};
 use crate::session::config::SessionConfig;
 use crate::session::desk::Desk;
-use crate::session::frame::{AckFrame, Frame, FrameReader, LaneFrame};
+use crate::session::frame::{AckFrame, Frame, FrameReader, LaneFrame, PAYLOAD_BYTES};
 use crate::session::inbound::{Check, Inbound, Taken, count_delivery};
 use crate::session::outbound::Outbound;
 use crate::session::packing::Packing;
@@ -130,6 +130,22 @@ impl Session {
         self.recovery.change_path(self.config.congestion.controller());
     }
 
+    /// Makes payloads of up to `bytes` from now on, or of as many as every path passes.
+    pub(crate) fn set_payload_bytes(&mut self, bytes: Option<usize>) {
+        self.packing.set_payload_bytes(bytes.unwrap_or(PAYLOAD_BYTES));
+        self.recovery.renew_length();
+    }
+
+    /// Whether packets longer than every path passes seem to get lost for their length.
+    pub(crate) fn doubts_length(&self) -> bool {
+        self.recovery.doubts_length()
+    }
+
+    /// How long an answer may take.
+    pub(crate) fn answer_timeout(&self) -> Duration {
+        self.recovery.rtt.probe_timeout(Duration::ZERO)
+    }
+
     /// Gives memory back that a quiet session does not need.
     pub(crate) fn rest(&mut self, now: Duration) {
         self.recovery.rest(now);
@@ -159,7 +175,7 @@ impl Session {
         stats.window_bytes = self.recovery.controller.window_bytes();
         stats.in_flight_bytes = self.recovery.in_flight();
         stats.rate_bytes_s = self.rate_bytes_s();
-        stats.faults = self.total_faults;
+        (stats.faults, stats.payload_bytes) = (self.total_faults, self.packing.payload_bytes());
         stats.lanes = self.outbound.iter().map(|lane| lane.stats).collect();
         for (stats, lane) in stats.lanes.iter_mut().zip(&self.outbound) {
             stats.queued_bytes = lane.queued_bytes() as u64;

@@ -266,6 +266,12 @@ pub fn link(latency_ms: u64, loss: f64) -> LinkConfig {
     LinkConfig { latency: Duration::from_millis(latency_ms), loss, ..LinkConfig::default() }
 }
 
+/// How many seeds the test of `lesson` tries: the environment variable `SEEDS_` and its name, or `few`.
+pub fn seeds(lesson: &str, few: u64) -> u64 {
+    let asked = std::env::var(format!("SEEDS_{lesson}")).ok();
+    asked.map_or(few, |count| count.parse().expect("a number of seeds"))
+}
+
 /// A message of `len` bytes that tells its number.
 pub fn numbered(number: u32, len: usize) -> Vec<u8> {
     let mut bytes = vec![number as u8; len.max(4)];
