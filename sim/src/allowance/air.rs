@@ -94,13 +94,16 @@ impl Air {
         Self { base: height, ..Self::default() }
     }
 
-    /// The first report without ground below: where it left is at most as far up as it can have walked meanwhile.
-    pub(super) fn leave(&mut self, rules: &AirRules, time: f32) {
-        if self.stood {
+    /// The first report without ground below: where it left is at most as far up as it can have walked meanwhile. Whether it
+    /// is the first.
+    pub(super) fn leave(&mut self, rules: &AirRules, time: f32) -> bool {
+        let first = self.stood;
+        if first {
             self.base += rules.speed * time;
             self.stood = false;
             self.least = 0.0;
         }
+        first
     }
 
     /// It can have touched ground at `height` since the last report.

@@ -354,14 +354,14 @@ impl AllowanceValidator {
         }
         let rules = AirRules::new(env.settings, &self.grants, limits, (step.speed, step.burst));
         let supported = below.bearing == Bearing::Walkable;
-        if !supported {
-            self.air.leave(&rules, step.time);
-        }
+        // What it stood on until now may have carried it up, whatever is found below that.
+        let left = !supported && self.air.leave(&rules, step.time);
+        let lift = if left { self.ground.dot(step.up) } else { 0.0 };
         if !supported && turned {
-            self.bounce(split, (env, &rules), support);
+            self.bounce(split, (env, &rules, lift), support);
         }
         let mut judged = self.air.judge(&rules, self.air_step(split, step), supported);
-        if matches!(judged, Vertical::Hover(_)) && self.bounce(split, (env, &rules), support) {
+        if matches!(judged, Vertical::Hover(_)) && self.bounce(split, (env, &rules, lift), support) {
             judged = self.air.judge(&rules, self.air_step(split, step), supported);
         }
         let (reason, beyond, by) = match judged {
@@ -382,11 +382,12 @@ impl AllowanceValidator {
         true
     }
 
-    /// Whether it can have jumped from ground unseen between two reports; if so, it counts as having stood there.
+    /// Whether it can have jumped from ground unseen between two reports; if so, it counts as having stood there. It may have
+    /// been carried up by `lift` studs/s.
     fn bounce<S: SupportQuery>(
         &mut self,
         split: &Split,
-        (env, rules): (&AllowanceEnvironment<'_>, &AirRules),
+        (env, rules, lift): (&AllowanceEnvironment<'_>, &AirRules, f32),
         support: &mut S,
     ) -> bool {
         let (reach, up, from) = (rules.bounce_reach(env.limits), env.settings.up, self.accepted.position);
@@ -400,7 +401,7 @@ impl AllowanceValidator {
             }
         }
         if let Some((height, ground)) = highest {
-            self.air.touch(rules, height, ground.dot(up));
+            self.air.touch(rules, height, ground.dot(up).max(lift));
             self.ground = ground;
         }
         highest.is_some()
