@@ -26,7 +26,7 @@ fn kite(position: Vec3, input: &StepInput<HeldControls>) -> (Vec3, Vec3) {
 pub(crate) fn fly(client: &mut Client) {
     client.set_mover(|step| {
         let (position, velocity) = kite(step.position, &step.input);
-        PoseMove { position, velocity, yaw: step.yaw, ..PoseMove::default() }
+        PoseMove { position, velocity, yaw: step.yaw, state: CharacterState::Flying, ..PoseMove::default() }
     });
 }
 
@@ -39,7 +39,8 @@ pub(crate) fn moves(server: &mut Server, gust: Option<(u64, Vec3)>) {
             tick += 1;
             let blow = gust.filter(|(period, _)| tick.is_multiple_of(*period)).map_or(Vec3::ZERO, |(_, by)| by);
             for (id, body, inputs) in world.query::<(&InstanceId, &CharacterBody, &CharacterInputs)>().iter() {
-                let mut to = CharacterMove { position: body.position + blow, velocity: body.velocity, yaw: body.yaw };
+                let CharacterBody { position, velocity, yaw, .. } = *body;
+                let mut to = CharacterMove { position: position + blow, velocity, yaw, state: CharacterState::Flying };
                 for step in &inputs.steps {
                     (to.position, to.velocity) = kite(to.position, &step.input);
                 }
@@ -94,6 +95,7 @@ fn a_posed_character_is_not_corrected_on_a_rough_link() {
         let travelled = game.server().players().next().expect("a player").position;
         assert!(Vec3::new(travelled.x, 0.0, travelled.z).length() > 3.0, "{travelled}");
         assert_eq!(game.server().metrics().counters.commands_dropped, 0);
+        assert_eq!(game.client(key).projection().own().expect("it plays").state, CharacterState::Flying);
     }
 }
 
@@ -185,9 +187,13 @@ fn the_game_moves_only_what_is_its_own_and_with_numbers() {
         let to = CharacterMove { velocity: Vec3::X * bad, ..CharacterMove::default() };
         game.server_mut().commands().move_character(id, to);
     }
+    for state in [CharacterState::Seated, CharacterState::Dead] {
+        let to = CharacterMove { state, ..CharacterMove::default() };
+        game.server_mut().commands().move_character(id, to);
+    }
     game.server_mut().commands().move_character(InstanceId(900_000), CharacterMove::default());
     game.run(Duration::from_secs(1), east);
-    assert_eq!(game.server().metrics().counters.commands_dropped, 5);
+    assert_eq!(game.server().metrics().counters.commands_dropped, 7);
     assert!(game.server().players().all(|player| player.position.is_finite()));
     let there = Vec3::new(20.0, 12.0, 20.0);
     game.server_mut().commands().player(PlayerId(1), PlayerCommand::Teleport { position: there, yaw: 1.0 });
@@ -202,7 +208,7 @@ fn the_game_moves_only_what_is_its_own_and_with_numbers() {
     game.server_mut().commands().player(PlayerId(1), PlayerCommand::Kill);
     game.run(Duration::from_secs(1), east);
     assert_eq!(game.client(key).predicted().expect("still there").state, CharacterState::Dead);
-    assert!(game.server().metrics().counters.commands_dropped > 5, "the dead are not moved");
+    assert!(game.server().metrics().counters.commands_dropped > 7, "the dead are not moved");
     game.client_mut(key).set_mover(|step| PoseMove { position: step.position * f32::NAN, ..PoseMove::default() });
     game.server_mut().commands().player(PlayerId(1), PlayerCommand::Respawn);
     game.run(Duration::from_secs(1), east);

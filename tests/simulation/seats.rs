@@ -106,10 +106,14 @@ fn mispredictions(game: &Simulation) -> u64 {
 // S-12, S-24: a rider sits on the part, wherever it goes, on every screen; what it holds reaches the game.
 #[test]
 fn riders_sit_still_on_moving_parts_on_every_screen() {
-    for (seed, controller) in [(1, Controller::Replay), (2, Controller::Allowances)] {
-        let mut game = yard_of(controller, seed);
+    for (seed, controller) in Controller::ALL.into_iter().enumerate() {
+        let mut game = yard_of(controller, seed as u64 + 1);
         let seen_by_systems = watch(&mut game);
         let (rider, other) = (game.add_client(ClientOptions::default()), game.add_client(ClientOptions::default()));
+        if controller == Controller::Poses {
+            crate::poses::moves(game.server_mut(), None);
+            [rider, other].map(|key| crate::poses::fly(game.client_mut(key)));
+        }
         game.run(Duration::from_secs(3), idle);
         let who = player(&game, rider);
         for part in [CAROUSEL, CART] {
@@ -139,7 +143,9 @@ fn riders_sit_still_on_moving_parts_on_every_screen() {
                 }
                 let here = game.client(rider).projection().own().expect("it plays").position;
                 own_way += here.distance(last);
-                assert!(here.distance(last) < 1.0, "a jump of {}", here.distance(last));
+                // Inputs of ticks wait at the server, so their client is farther ahead of what it is told, as when the cart flies up.
+                let most = if controller == Controller::Ticked { 1.5 } else { 1.0 };
+                assert!(here.distance(last) < most, "{controller:?}: a jump of {}", here.distance(last));
                 last = here;
             }
             assert!(own_way > 1.5, "{part:?} moved {own_way}");
@@ -158,10 +164,13 @@ fn riders_sit_still_on_moving_parts_on_every_screen() {
         assert!(!of(&seen_by_systems, who).2);
         assert_eq!(mispredictions(&game), before, "{controller:?}");
         let walker = game.client(rider).projection().own().expect("it plays");
-        assert_eq!(walker.state, CharacterState::Grounded);
+        let on_its_own =
+            if controller == Controller::Poses { CharacterState::Flying } else { CharacterState::Grounded };
+        assert_eq!(walker.state, on_its_own);
         let metrics = game.server().metrics();
         assert_eq!(metrics.reports.refused(ReportRefusal::NotReplayed), 0);
-        assert_eq!(metrics.counters.commands_dropped, 0);
+        // The seated are not the game's to move.
+        assert!(metrics.counters.commands_dropped == 0 || controller == Controller::Poses);
     }
 }
 

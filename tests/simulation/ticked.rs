@@ -11,7 +11,7 @@ use tidelock::sim::input::{
 };
 use tidelock::sim::motor::CharacterState;
 use tidelock::sim::report::CorrectionCause;
-use tidelock::{CharacterInputs, Controller, PlayerCommand, SystemPoint};
+use tidelock::{CharacterInputs, Controller, InputCounters, PlayerCommand, SystemPoint};
 
 use super::*;
 
@@ -298,4 +298,86 @@ fn a_ticked_character_is_seen_evenly() {
         (1..=6).flat_map(|seed| crate::remote_motion::watched_speeds(ticked(), rough(), 60.0, seed)).collect();
     let uneven = crate::remote_motion::uneven(&speeds, 0.10);
     assert!(uneven * 1_000 <= speeds.len(), "{uneven} of {} frames are off by more than 10 %", speeds.len());
+}
+
+// S-6a, B20: an honest client on 200 ± 80 ms with 5 % loss is never refused anything and loses no press, in ten minutes.
+#[test]
+fn an_honest_client_is_never_penalised() {
+    let link = LinkConfig { latency: Duration::from_millis(120), jitter: Duration::from_millis(160), ..rough() };
+    let mut game = ticked_game(plain(), link, 44);
+    let key = game.add_client(ClientOptions::default());
+    let mut bot = Wanderer::new(44);
+    let mut frame = 0_u32;
+    game.run(Duration::from_secs(600), |_, now| {
+        frame += 1;
+        ControlInput { buttons: u32::from(frame % 40 < 3) << 3, ..bot.input(now) }
+    });
+    let InputCounters { gate, buffer } = game.server().metrics().inputs;
+    assert_eq!((gate.all_refused(), buffer.dropped, buffer.presses.lost), (0, 0, 0), "{gate:?} {buffer:?}");
+    assert_eq!((buffer.presses.reordered, buffer.presses.extra), (0, 0));
+    assert!(buffer.presses.applied.abs_diff(u64::from(frame) / 40) < 8, "{buffer:?} of {frame} frames");
+    let late = buffer.starved - buffer.neutral;
+    assert!(late * 20 < buffer.applied, "{late} late inputs of {}", buffer.applied);
+    let travelled = game.server().players().next().expect("it plays").position;
+    assert!(travelled.is_finite() && *game.client(key).state() == ClientState::Playing);
+}
+
+// S-33: a late server takes an input for each tick it has missed, so that nobody falls behind or is corrected.
+#[test]
+fn a_late_server_takes_an_input_for_each_tick() {
+    let mut game = ticked_game(plain(), link(80, 0, 0.0), 6);
+    let key = game.add_client(ClientOptions::default());
+    game.run(Duration::from_secs(3), east);
+    let start = game.server().players().next().expect("it plays").position.x;
+    for stall_ms in [34, 50, 67, 100, 34] {
+        game.run(Duration::from_secs(2), east);
+        game.stall_server(Duration::from_millis(stall_ms));
+    }
+    game.run(Duration::from_secs(2), east);
+    assert!(game.server().metrics().counters.ticks_skipped >= 8);
+    assert_eq!(game.client(key).stats().mispredictions(), 0);
+    let way = game.server().players().next().expect("it plays").position.x - start;
+    assert!((way - 12.0 * 16.0).abs() < 2.0, "{way} studs in twelve seconds");
+}
+
+// B08: whatever the freeze, the player is in control again within a second.
+#[test]
+fn a_frozen_client_comes_back() {
+    for freeze in [0.5, 2.0, 6.0] {
+        let mut game = ticked_game(plain(), link(100, 0, 0.0), 8);
+        let key = game.add_client(ClientOptions::default());
+        game.run(Duration::from_secs(2), |_, _| ControlInput::default());
+        game.stall_client(key, Duration::from_secs_f64(freeze));
+        game.run(Duration::from_secs_f64(freeze), |_, _| ControlInput::default());
+        let before = game.server().players().next().expect("it plays").position;
+        game.run(Duration::from_secs(1), east);
+        let after = game.server().players().next().expect("it plays").position;
+        assert!(after.x - before.x > 8.0, "{freeze} s: {before} {after}");
+        let apart = game.client(key).predicted().expect("it lives").position.distance(after);
+        assert!(apart < 4.0, "{freeze} s: {apart}");
+    }
+}
+
+// S-50, S-52: a ticked character pushes what is loose, which gives way at once and is believed.
+#[test]
+fn a_ticked_character_pushes_what_it_owns() {
+    use crate::ownership::{crate_of, idle, towards, truth, yard};
+    let mut game = ticked_game(yard(), link(150, 10, 0.02), 3);
+    let pusher = game.add_client(ClientOptions::default());
+    game.run(Duration::from_secs(3), idle);
+    let own = |game: &Simulation| game.client(pusher).predicted().expect("it lives").position;
+    let side = if own(&game).x < 0.0 { Vec3::X } else { -Vec3::X };
+    let (mut last, mut worst) = (crate_of(&game, pusher).position, 0.0_f32);
+    for _ in 0..120 {
+        game.tick(|_, _| towards(side));
+        let here = crate_of(&game, pusher).position;
+        worst = worst.max(here.distance(last));
+        last = here;
+    }
+    game.run(Duration::from_secs(2), idle);
+    let owned = game.server().metrics().owned;
+    assert!(last.x * side.x > 2.0 && owned.accepted > 20, "{last} {owned:?}");
+    assert!(worst < 1.0, "a jump of {worst}");
+    assert!(crate_of(&game, pusher).position.distance(truth(&game)) < 0.1);
+    assert_eq!(game.client(pusher).stats().mispredictions(), 0);
 }

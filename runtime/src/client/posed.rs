@@ -28,6 +28,8 @@ pub struct PoseStep {
     pub velocity: Vec3,
     /// Facing after the last tick, radians.
     pub yaw: f32,
+    /// What it was doing after the last tick.
+    pub state: CharacterState,
     /// What the player holds, exactly as the server's game will see it; while the server hears nothing, the direction shrinks.
     pub input: StepInput<HeldControls>,
     /// Buttons that act in this tick, among those the protocol's actions name.
@@ -46,6 +48,8 @@ pub struct PoseMove {
     pub velocity: Vec3,
     /// Facing, radians.
     pub yaw: f32,
+    /// What it is doing, for whoever draws it; seated and dead are the server's to say.
+    pub state: CharacterState,
     /// How much of the way was not the character's own doing: what a platform, a blow or a gate did, studs. Differences to the
     /// server are made good while a character moves by itself.
     pub carried: Vec3,
@@ -53,7 +57,7 @@ pub struct PoseMove {
 
 impl PoseMove {
     fn is_finite(&self) -> bool {
-        let Self { position, velocity, yaw, carried } = self;
+        let Self { position, velocity, yaw, carried, .. } = self;
         position.is_finite() && velocity.is_finite() && yaw.is_finite() && carried.is_finite()
     }
 }
@@ -166,17 +170,20 @@ impl PosedCharacter {
         let corrected = if lives { self.reconcile(now_s) } else { Vec3::ZERO };
         let speed_scale = if lives { self.predictor.speed_scale() } else { 1.0 };
         let input = StepInput { held: input.held.scaled(speed_scale), ..input };
-        let MotorSnapshot { position, velocity, yaw, .. } = self.motor;
+        let MotorSnapshot { position, velocity, yaw, state, .. } = self.motor;
         let dt = 1.0 / Tick::HZ as f32;
-        let step = PoseStep { dt, position, velocity, yaw, input, pressed, speed_scale };
+        let step = PoseStep { dt, position, velocity, yaw, state, input, pressed, speed_scale };
         let moved = mover.as_mut().filter(|_| lives).map(|mover| mover(&step)).filter(PoseMove::is_finite);
-        let moved = moved.unwrap_or(PoseMove { position, yaw, ..PoseMove::default() });
+        let moved = moved.unwrap_or(PoseMove { position, yaw, state: self.motor.state, ..PoseMove::default() });
         self.before = (position, yaw);
         let sequence = self.queue.push(input);
         let self_directed = (moved.position - position - moved.carried).length();
         let step = PredictedMove { sequence, position: moved.position, self_directed, at_s: now_s };
         self.motor.position = self.predictor.record(step);
         (self.motor.velocity, self.motor.yaw) = (moved.velocity, wrap_angle(moved.yaw));
+        if lives && !matches!(moved.state, CharacterState::Dead | CharacterState::Seated) {
+            self.motor.state = moved.state;
+        }
         self.outgoing.clear();
         if let Some(packet) = self.queue.packet() {
             write_inputs(&mut self.outgoing, self.began, &packet);

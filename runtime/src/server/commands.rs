@@ -2,6 +2,7 @@ use glam::{Quat, Vec3};
 use tidelock_replication::ids::{InstanceId, PlayerId};
 use tidelock_replication::instance::{Audience, PartProperties, Pose, Seat};
 use tidelock_sim::allowance::MovementGrants;
+use tidelock_sim::motor::CharacterState;
 
 use crate::controller::Controller;
 
@@ -35,6 +36,8 @@ pub struct CharacterMove {
     pub velocity: Vec3,
     /// Facing, radians.
     pub yaw: f32,
+    /// What it is doing, for whoever draws it; not seated and not dead, which are commands.
+    pub state: CharacterState,
 }
 
 /// A change of one player or its character.

@@ -4,7 +4,7 @@ use hecs::Entity;
 use tidelock_replication::ids::{InstanceId, PlayerId};
 use tidelock_replication::place::Spawn;
 use tidelock_replication::wire::{CharacterWord, write_character, write_correction_message};
-use tidelock_sim::motor::CharacterState;
+use tidelock_sim::motor::{CharacterState, MotorSnapshot};
 use tidelock_sim::report::CorrectionCause;
 
 use super::body::CharacterBody;
@@ -94,11 +94,11 @@ pub(super) fn follow_game(server: &mut Server, id: InstanceId, to: &CharacterMov
     let Some(entity) = server.place.entity(id) else { return false };
     let world = server.place.world_mut();
     let Ok((truth, body)) = world.query_one_mut::<(&mut InputTruth, &mut CharacterBody)>(entity) else { return false };
-    let CharacterMove { position, velocity, yaw } = *to;
-    if !truth.put(position, velocity, yaw, now) {
+    let CharacterMove { position, velocity, yaw, state } = *to;
+    if !truth.put(MotorSnapshot { position, velocity, yaw, state, ..MotorSnapshot::default() }, now) {
         return false;
     }
     let yaw = truth.truth().sim().motor.yaw;
-    *body = CharacterBody { position, velocity, yaw, sample: now, moved: true, ..*body };
+    *body = CharacterBody { position, velocity, yaw, state, sample: now, moved: true, ..*body };
     true
 }

@@ -7,6 +7,7 @@ use tidelock_sim::input::{
     ConsumedInput, HeldControls, InputBuffer, InputBufferConfig, InputBufferStats, InputGate, InputGateConfig,
     InputGateCounters, InputPacer, PressActions, StepInput,
 };
+use tidelock_sim::motor::MotorSnapshot;
 use tidelock_sim::report::{CharacterTruth, Correction, CorrectionCause};
 use tidelock_sim::session::SnapshotHeader;
 use tidelock_sim::simulation::SimulationRun;
@@ -67,6 +68,9 @@ struct Row<'a> {
 /// Hands every character its input of this tick, and runs those that motor and module move, in parallel over column slices against
 /// one read-only collision index. Each row writes only itself; [`merge`] then walks players in slot order.
 pub(super) fn run(server: &mut Server) {
+    if !server.protocol.controllers().iter().any(|controller| controller.takes_inputs()) {
+        return;
+    }
     let steps = server.due.min(MAX_STEPS);
     let now = server.time();
     let Server { place, sessions, workers, protocol, config, .. } = server;
@@ -153,8 +157,8 @@ impl InputTruth {
 
     /// Puts a character where the game's own movement has it; false when another controller moves it, it is dead or seated, or a
     /// number is not finite.
-    pub(super) fn put(&mut self, position: Vec3, velocity: Vec3, yaw: f32, now: SimTime) -> bool {
-        !self.simulated && self.truth.put(position, velocity, yaw, now)
+    pub(super) fn put(&mut self, motor: MotorSnapshot, now: SimTime) -> bool {
+        !self.simulated && self.truth.put(motor, now)
     }
 
     /// What its owner is told after tick `tick`, in which it was given `last`.

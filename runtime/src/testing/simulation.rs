@@ -89,6 +89,7 @@ pub struct Simulation {
     entropy: SeedEntropy,
     key: [u8; 32],
     now: Duration,
+    server_resumes: Duration,
 }
 
 #[derive(Debug)]
@@ -125,7 +126,8 @@ impl Simulation {
                 .expect("the simulation's configuration is in range");
         let entropy = SeedEntropy::from_number(options.seed);
         let clients = Vec::new();
-        Self { network, protocol, place, server, server_address, clients, entropy, key, now: options.uptime }
+        let (now, server_resumes) = (options.uptime, Duration::ZERO);
+        Self { network, protocol, place, server, server_address, clients, entropy, key, now, server_resumes }
     }
 
     /// Adds a client, which begins to connect at once.
@@ -201,7 +203,9 @@ impl Simulation {
                 client.update_skewed(at, at.mul_f64(simulated.clock_rate), &control);
             }
         }
-        self.server.step(self.now);
+        if self.now >= self.server_resumes {
+            self.server.step(self.now);
+        }
     }
 
     /// Runs ticks for a stretch of virtual time.
@@ -229,6 +233,11 @@ impl Simulation {
     /// Lets a client draw no frame for a stretch of time, as when its machine is busy.
     pub fn stall_client(&mut self, key: ClientKey, time: Duration) {
         self.clients[key.0].next_frame += time;
+    }
+
+    /// Lets the server run no tick for a stretch of time, as when its machine is busy.
+    pub fn stall_server(&mut self, time: Duration) {
+        self.server_resumes = self.now + time;
     }
 
     /// Changes both directions of a client's link.

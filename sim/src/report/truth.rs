@@ -156,14 +156,14 @@ impl CharacterTruth {
     }
 
     /// Puts a character where the game's own movement has it at `now`, without a command: its epoch stays (S-32). The dead and the
-    /// seated are left alone, and `false` comes back; so it does for numbers that are not finite.
-    pub fn put(&mut self, position: Vec3, velocity: Vec3, yaw: f32, now: SimTime) -> bool {
-        let finite = position.is_finite() && velocity.is_finite() && yaw.is_finite();
-        if !self.replays() || !finite {
+    /// seated are left alone, and `false` comes back; so it does for numbers that are not finite, and for states which only a
+    /// command gives.
+    pub fn put(&mut self, motor: MotorSnapshot, now: SimTime) -> bool {
+        let own = !matches!(motor.state, CharacterState::Seated | CharacterState::Dead);
+        if !self.replays() || !own || !motor.is_finite() {
             return false;
         }
-        let motor = &mut self.sim.motor;
-        (motor.position, motor.velocity, motor.yaw) = (position, velocity, wrap_angle(yaw));
+        self.sim.motor = MotorSnapshot { yaw: wrap_angle(motor.yaw), ..motor };
         self.mover_end = now;
         true
     }
