@@ -139,6 +139,9 @@ pub(crate) struct SwarmArgs {
     /// Share of datagrams lost each way, 0 to 1.
     #[arg(long, default_value_t = 0.0)]
     pub(crate) loss: f64,
+    /// Datagrams of junk to send each second beside the bots, 0 to 1000000: noise, forged requests, forged packets.
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub(crate) junk: u32,
     /// Seed of what the bots do and of their links.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,

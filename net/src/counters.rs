@@ -107,6 +107,45 @@ impl Fault {
         Self::ForwardFull,
     ];
 
+    /// Its name in metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Truncated => "truncated",
+            Self::Oversized => "oversized",
+            Self::UnknownType => "unknown_type",
+            Self::UnknownAddress => "unknown_address",
+            Self::Forged => "forged",
+            Self::Replayed => "replayed",
+            Self::Unexpected => "unexpected",
+            Self::Version => "version",
+            Self::Protocol => "protocol",
+            Self::TokenExpired => "token_expired",
+            Self::TokenBeforeStart => "token_before_start",
+            Self::TokenForged => "token_forged",
+            Self::TokenMalformed => "token_malformed",
+            Self::TokenAddress => "token_address",
+            Self::TokenReused => "token_reused",
+            Self::TokensFull => "tokens_full",
+            Self::PrefixLimit => "prefix_limit",
+            Self::HandshakeLimit => "handshake_limit",
+            Self::PendingFull => "pending_full",
+            Self::Challenge => "challenge",
+            Self::IdentityHeld => "identity_held",
+            Self::ServerFull => "server_full",
+            Self::Frame => "frame",
+            Self::Lane => "lane",
+            Self::AckUnsent => "ack_unsent",
+            Self::MessageBytes => "message_bytes",
+            Self::WindowBytes => "window_bytes",
+            Self::WindowIds => "window_ids",
+            Self::ReassemblyFull => "reassembly_full",
+            Self::UnknownConnection => "unknown_connection",
+            Self::Path => "path",
+            Self::ForwardFull => "forward_full",
+        }
+    }
+
     /// Whether only the authenticated peer itself can have caused it, so that it counts against the connection.
     #[must_use]
     pub fn is_peers(self) -> bool {
@@ -173,6 +212,29 @@ impl Counters {
         self.faults.iter().sum()
     }
 
+    /// Adds another set, e.g. that of another shard.
+    pub fn add(&mut self, other: &Self) {
+        self.datagrams_in += other.datagrams_in;
+        self.bytes_in += other.bytes_in;
+        self.datagrams_out += other.datagrams_out;
+        self.bytes_out += other.bytes_out;
+        self.challenges += other.challenges;
+        self.connected += other.connected;
+        self.disconnected += other.disconnected;
+        self.expelled += other.expelled;
+        self.taken_over += other.taken_over;
+        self.forwarded += other.forwarded;
+        self.extended += other.extended;
+        self.moved += other.moved;
+        self.duplicates += other.duplicates;
+        self.stale += other.stale;
+        self.overflowed += other.overflowed;
+        self.refused += other.refused;
+        for (sum, count) in self.faults.iter_mut().zip(other.faults) {
+            *sum += count;
+        }
+    }
+
     pub(crate) fn count(&mut self, fault: Fault) {
         self.faults[fault as usize] += 1;
     }
@@ -187,9 +249,13 @@ mod tests {
         let mut counters = Counters::default();
         for (number, fault) in Fault::ALL.into_iter().enumerate() {
             assert_eq!(fault as usize, number);
+            assert_eq!(Fault::ALL.into_iter().filter(|other| other.name() == fault.name()).count(), 1);
             counters.count(fault);
         }
         assert!(counters.faults().all(|(_, count)| count == 1));
         assert_eq!(counters.total_faults(), Fault::ALL.len() as u64);
+        let mut sum = counters.clone();
+        sum.add(&counters);
+        assert_eq!(sum.total_faults(), 2 * counters.total_faults());
     }
 }

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::counters::Counters;
 use crate::event::{Egress, Ingress};
 use crate::parcel::Parcel;
 
@@ -28,6 +29,9 @@ pub trait Shard {
     /// When [`advance`](Shard::advance) and [`transmit`](Shard::transmit) next have something to do without new datagrams or
     /// wishes; `None` means not at all. May be early.
     fn next_timeout(&self) -> Option<Duration>;
+
+    /// What was counted since the shard was made.
+    fn counters(&self) -> &Counters;
 
     /// Takes the next parcel for another shard of the same set, with that shard's number. Ask after [`handle`](Shard::handle).
     fn depart(&mut self) -> Option<(u8, Parcel)> {

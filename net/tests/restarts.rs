@@ -52,6 +52,10 @@ impl<S: Shard> Shard for Tapped<S> {
         });
     }
 
+    fn counters(&self) -> &tidelock_net::Counters {
+        self.shard.counters()
+    }
+
     fn next_timeout(&self) -> Option<Duration> {
         self.shard.next_timeout()
     }

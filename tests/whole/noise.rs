@@ -1,7 +1,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use tidelock::net::{Egress, Ingress, Shard};
+use tidelock::net::{Counters, Egress, Ingress, Shard};
 use tidelock::testing::{VirtualNetwork, VirtualPort};
 
 /// Somebody who sends rubbish: random bytes, and random bytes that begin as packets of the protocol do.
@@ -14,12 +14,14 @@ struct Rubbish {
     state: u64,
     /// Datagrams to send at the next opportunity.
     due: usize,
+    /// Rubbish counts nothing.
+    counters: Counters,
 }
 
 impl Noise {
     /// Somebody at `address`, which may be another's own: then the rubbish is spoofed.
     pub(crate) fn new(network: &VirtualNetwork, address: SocketAddr, target: SocketAddr, seed: u64) -> Self {
-        let rubbish = Rubbish { target, state: seed, due: 0 };
+        let rubbish = Rubbish { target, state: seed, due: 0, counters: Counters::default() };
         Self { port: VirtualPort::new(rubbish, address, network.clone()) }
     }
 
@@ -69,6 +71,10 @@ impl Shard for Rubbish {
             let datagram = self.datagram();
             out(self.target, &datagram);
         }
+    }
+
+    fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     fn next_timeout(&self) -> Option<Duration> {

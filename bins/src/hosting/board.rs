@@ -5,7 +5,7 @@ use serde::Serialize;
 use tidelock::Stage;
 use tidelock::sim::ownership::{OwnedVerdict, SnapshotRefusal};
 use tidelock::sim::report::{CorrectionCause, ReportRefusal};
-use tidelock::{PlayerInfo, ServerMetrics};
+use tidelock::{PlayerInfo, Server, ServerMetrics};
 
 use super::movement::{Inputs, Judged};
 use super::ticks::TickTimes;
@@ -59,6 +59,40 @@ struct Counters {
     messages_dropped: u64,
     sends_refused: u64,
     network_errors: u64,
+    network: Network,
+}
+
+/// What the transport counted.
+#[derive(Clone, Debug, Default, Serialize)]
+struct Network {
+    datagrams_in: u64,
+    bytes_in: u64,
+    datagrams_out: u64,
+    bytes_out: u64,
+    connected: u64,
+    disconnected: u64,
+    expelled: u64,
+    taken_over: u64,
+    moved: u64,
+    /// Datagrams, or what was in them, not taken, by reason.
+    faults: BTreeMap<&'static str, u64>,
+}
+
+impl Network {
+    fn of(counters: &tidelock::net::Counters) -> Self {
+        Self {
+            datagrams_in: counters.datagrams_in,
+            bytes_in: counters.bytes_in,
+            datagrams_out: counters.datagrams_out,
+            bytes_out: counters.bytes_out,
+            connected: counters.connected,
+            disconnected: counters.disconnected,
+            expelled: counters.expelled,
+            taken_over: counters.taken_over,
+            moved: counters.moved,
+            faults: counters.faults().map(|(fault, count)| (fault.name(), count)).collect(),
+        }
+    }
 }
 
 const VERDICTS: [(&str, OwnedVerdict); 4] = [
@@ -69,7 +103,8 @@ const VERDICTS: [(&str, OwnedVerdict); 4] = [
 ];
 
 impl Counters {
-    fn of(metrics: &ServerMetrics) -> Self {
+    fn of(server: &Server) -> Self {
+        let metrics = server.metrics();
         let ServerMetrics { reports, counters, owned, .. } = metrics;
         Self {
             tick: metrics.tick.0,
@@ -106,6 +141,7 @@ impl Counters {
             messages_dropped: counters.messages_dropped,
             sends_refused: counters.sends_refused,
             network_errors: counters.network_errors,
+            network: Network::of(&server.network_counters()),
         }
     }
 }
@@ -186,11 +222,11 @@ impl Board {
     }
 
     /// Takes in everyone in the place, and all counters.
-    pub(super) fn write_players(&self, metrics: &ServerMetrics, players: impl Iterator<Item = PlayerInfo>) {
+    pub(super) fn write_players(&self, server: &Server) {
         let mut state = self.lock();
-        state.counters = Counters::of(metrics);
+        state.counters = Counters::of(server);
         state.players.clear();
-        state.players.extend(players.filter(|info| info.character.is_some()).map(Player::of));
+        state.players.extend(server.players().filter(|info| info.character.is_some()).map(Player::of));
     }
 
     /// The server's word on its last `seconds`.

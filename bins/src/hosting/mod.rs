@@ -33,7 +33,7 @@ impl Hosting {
         let observe = move |server: &mut Server| {
             shown.write_tick(server.metrics());
             if server.metrics().ticks.is_multiple_of(players_every) {
-                shown.write_players(server.metrics(), server.players());
+                shown.write_players(server);
             }
         };
         let work = move || server.run(&told, observe);

@@ -1,6 +1,7 @@
 //! Many real clients over real UDP, and a report of how they fared (T-42).
 
 mod crew;
+mod flood;
 mod progress;
 mod report;
 mod tally;
@@ -24,6 +25,7 @@ use crate::key::private_key;
 use crate::serve::metrics_address;
 use crate::token::local_token;
 use crew::Crew;
+use flood::Flood;
 use progress::Progress;
 pub(crate) use report::Spread;
 use report::{LinkReport, Report};
@@ -55,7 +57,9 @@ pub(crate) fn run(args: &SwarmArgs) -> Result<(), Failure> {
     let mut progress = Progress::new(!args.json);
     await_joins(args, &crew, &mut progress)?;
     let before = metrics.map(|address| server_word(address, 1.0)).transpose()?;
+    let flood = (args.junk > 0).then(|| Flood::start(args.server, args.junk, args.seed)).transpose()?;
     let measured = measure(args, &crew, &mut progress);
+    report.junk = flood.map_or(0, Flood::end);
     progress.end();
     report.seconds = measured;
     report.server = match (metrics, before) {
@@ -173,9 +177,16 @@ fn server_word(address: SocketAddr, seconds: f64) -> Result<Value, Failure> {
 
 /// Counters of `after` less those of `before`; everything else as `after` has it.
 fn since(mut after: Value, before: &Value) -> Value {
-    for name in
-        ["corrections", "refusals", "replays", "replayed_frames", "inexact", "ticks_skipped", "ticks_over_budget"]
-    {
+    for name in [
+        "corrections",
+        "refusals",
+        "replays",
+        "replayed_frames",
+        "inexact",
+        "ticks_skipped",
+        "ticks_over_budget",
+        "network",
+    ] {
         if let Some(counted) = after.get_mut(name) {
             subtract(counted, before.get(name).unwrap_or(&Value::Null));
         }

@@ -66,6 +66,8 @@ pub(crate) struct Report {
     pub(crate) loss_up: Spread,
     /// Messages of the server the bots could not read.
     pub(crate) faults: u64,
+    /// Datagrams of junk sent.
+    pub(crate) junk: u64,
     /// How late the bots' own updates began.
     pub(crate) lateness_ms: Spread,
     /// Whether the swarm itself could not keep up.
@@ -116,6 +118,14 @@ impl fmt::Display for Report {
             Some(server) => write_server(f, server)?,
             None => writeln!(f, "  server               says nothing: no metrics address")?,
         }
+        if self.junk > 0 {
+            writeln!(
+                f,
+                "  junk sent            {} datagrams, {:.0} a second",
+                self.junk,
+                self.junk as f64 / self.seconds
+            )?;
+        }
         writeln!(f, "  corrections          {}", counts(self.corrections.iter()))?;
         writeln!(f, "  disconnects          {}", counts(self.disconnects.iter()))?;
         writeln!(f, "  down, B/s a player   {}", self.down_bytes_s)?;
@@ -144,10 +154,16 @@ fn write_server(f: &mut fmt::Formatter<'_>, server: &Value) -> fmt::Result {
     let stages = server.pointer("/stages_us").and_then(Value::as_object);
     let stages =
         stages.into_iter().flatten().map(|(name, us)| format!("{name} {:.0}", us.as_f64().unwrap_or_default()));
+    let skipped = number("/ticks_skipped");
+    writeln!(f, "  ticks skipped        {skipped:.0}")?;
     writeln!(f, "  server stages, µs    {}", stages.collect::<Vec<_>>().join("  "))?;
     let [replays, frames, inexact] = ["/replays", "/replayed_frames", "/inexact"].map(number);
     writeln!(f, "  server replays       {replays:.0} reports, {frames:.0} frames; {inexact:.0} not equal to the bit")?;
-    for (label, pointer) in [("  server corrections ", "/corrections"), ("  server refusals    ", "/refusals")] {
+    for (label, pointer) in [
+        ("  server corrections ", "/corrections"),
+        ("  server refusals    ", "/refusals"),
+        ("  datagrams refused  ", "/network/faults"),
+    ] {
         let counted = server.pointer(pointer).and_then(Value::as_object).cloned().unwrap_or_default();
         writeln!(f, "{label}  {}", counts(counted.iter().filter(|(_, count)| count.as_u64() != Some(0))))?;
     }

@@ -325,6 +325,10 @@ impl Shard for ClientShard {
         out(self.token.server_addresses[self.server], datagram);
     }
 
+    fn counters(&self) -> &Counters {
+        &self.desk.counters
+    }
+
     fn next_timeout(&self) -> Option<Duration> {
         match &self.stage {
             Stage::Over => None,

@@ -496,6 +496,10 @@ impl Shard for ServerShard {
         }
     }
 
+    fn counters(&self) -> &Counters {
+        &self.desk.counters
+    }
+
     fn next_timeout(&self) -> Option<Duration> {
         if self.ready.is_empty() && self.replies.is_empty() { self.timers.next() } else { Some(Duration::ZERO) }
     }

@@ -242,10 +242,10 @@ impl Server {
         &self.metrics
     }
 
-    /// What the transport has counted, unless network threads own it.
+    /// What the transport has counted; with network threads up to a tenth of a second ago.
     #[must_use]
-    pub fn network_counters(&self) -> Option<&tidelock_net::Counters> {
-        self.transport.shard().map(ServerShard::counters)
+    pub fn network_counters(&self) -> tidelock_net::Counters {
+        self.transport.counters()
     }
 
     /// Starts measuring tick times anew; counters go on.

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use tidelock_net::io::Driver;
-use tidelock_net::{Egress, Ingress, Shard};
+use tidelock_net::{Counters, Egress, Ingress, Shard};
 
 use crate::clock::SystemClock;
 use crate::testing::VirtualPort;
@@ -88,6 +88,17 @@ impl<S: Shard + Send + 'static> Transport<S> {
                 Ok(())
             }
         }
+    }
+
+    /// What was counted by all shards together; with network threads up to a moment ago.
+    pub(crate) fn counters(&self) -> Counters {
+        let mut sum = Counters::default();
+        match self {
+            Self::Inline { driver, .. } => sum.add(driver.shard().counters()),
+            Self::Threaded(threads) => threads.iter().for_each(|thread| sum.add(&thread.counters())),
+            Self::Virtual(port) => sum.add(port.shard().counters()),
+        }
+        sum
     }
 
     /// The shard, where this thread can reach it.

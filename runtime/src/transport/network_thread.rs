@@ -6,8 +6,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded};
+use parking_lot::Mutex;
 use tidelock_net::io::{Driver, Waker};
-use tidelock_net::{Egress, Ingress, Shard};
+use tidelock_net::{Counters, Egress, Ingress, Shard};
 
 use crate::clock::SystemClock;
 
@@ -15,6 +16,8 @@ use crate::clock::SystemClock;
 const QUEUED_BATCHES: usize = 64;
 /// Events kept while the tick does not take them; beyond, the socket is left to the kernel, which drops.
 const MAX_HELD_EVENTS: usize = 65_536;
+/// How often the thread says what it has counted.
+const COUNTS_EVERY: Duration = Duration::from_millis(100);
 /// Longest wait for datagrams, so that a lost wake-up or a stop costs little.
 const MAX_WAIT: Duration = Duration::from_millis(20);
 /// How long a stopped thread goes on, so that farewells leave as often as they are repeated.
@@ -31,6 +34,7 @@ pub(crate) struct NetworkThread {
     ingress: Receiver<Vec<Ingress>>,
     spare_ingress: Sender<Vec<Ingress>>,
     stop: Arc<AtomicBool>,
+    counters: Arc<Mutex<Counters>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -43,6 +47,8 @@ struct Worker<S: Shard> {
     ingress: Sender<Vec<Ingress>>,
     spare_ingress: Receiver<Vec<Ingress>>,
     stop: Arc<AtomicBool>,
+    counters: Arc<Mutex<Counters>>,
+    counts_due: Duration,
 }
 
 impl NetworkThread {
@@ -53,6 +59,7 @@ impl NetworkThread {
         let (ingress_out, ingress) = bounded(QUEUED_BATCHES);
         let (spare_ingress, spare_ingress_in) = bounded(QUEUED_BATCHES);
         let stop = Arc::new(AtomicBool::new(false));
+        let counters = Arc::<Mutex<Counters>>::default();
         let (address, waker) = (driver.local_addr(), driver.waker());
         let worker = Worker {
             driver,
@@ -62,6 +69,8 @@ impl NetworkThread {
             ingress: ingress_out,
             spare_ingress: spare_ingress_in,
             stop: Arc::clone(&stop),
+            counters: Arc::clone(&counters),
+            counts_due: Duration::ZERO,
         };
         let name = format!("net-{}", address.port());
         let thread = std::thread::Builder::new().name(name).spawn(move || worker.run())?;
@@ -74,6 +83,7 @@ impl NetworkThread {
             ingress,
             spare_ingress,
             stop,
+            counters,
             thread: Some(thread),
         })
     }
@@ -81,6 +91,11 @@ impl NetworkThread {
     /// The socket's address.
     pub(crate) fn local_addr(&self) -> SocketAddr {
         self.address
+    }
+
+    /// What its shard has counted, up to a moment ago.
+    pub(crate) fn counters(&self) -> Counters {
+        self.counters.lock().clone()
     }
 
     /// Appends what the thread has handed over.
@@ -140,6 +155,14 @@ impl Drop for NetworkThread {
 }
 
 impl<S: Shard> Worker<S> {
+    fn tell_counters(&mut self) {
+        let now = self.clock.now();
+        if now >= self.counts_due {
+            self.counts_due = now + COUNTS_EVERY;
+            self.counters.lock().clone_from(self.driver.shard().counters());
+        }
+    }
+
     fn run(mut self) {
         let (mut wishes, mut held) = (Vec::new(), Vec::new());
         let mut end = None;
@@ -158,6 +181,7 @@ impl<S: Shard> Worker<S> {
             } else {
                 std::thread::sleep(Duration::from_millis(1));
             }
+            self.tell_counters();
             if let Some(end) = end {
                 // Nobody listens any more.
                 held.clear();
