@@ -112,7 +112,7 @@ fn riders_sit_still_on_moving_parts_on_every_screen() {
         let (rider, other) = (game.add_client(ClientOptions::default()), game.add_client(ClientOptions::default()));
         if controller == Controller::Poses {
             crate::poses::moves(game.server_mut(), None);
-            [rider, other].map(|key| crate::poses::fly(game.client_mut(key)));
+            [rider, other].into_iter().for_each(|key| crate::poses::fly(game.client_mut(key)));
         }
         game.run(Duration::from_secs(3), idle);
         let who = player(&game, rider);

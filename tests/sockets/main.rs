@@ -5,7 +5,8 @@ use std::time::Duration;
 use tidelock::net::io::OsEntropy;
 use tidelock::net::{ConnectToken, TokenRequest};
 use tidelock::{
-    Client, ClientConfig, ClientState, ControlInput, Place, PlaceCache, Protocol, Server, ServerConfig, SystemClock,
+    Client, ClientConfig, ClientState, ControlInput, Controller, Place, PlaceCache, Protocol, Server, ServerConfig,
+    SystemClock,
 };
 
 const KEY: [u8; 32] = [9; 32];
@@ -26,12 +27,15 @@ fn token(server: &Server, client_id: u64) -> ConnectToken {
     ConnectToken::mint(&request, &mut OsEntropy::new()).expect("a sound request")
 }
 
-/// Everyone joins, walks and sees everyone; then the server goes away and everyone hears it.
+/// Everyone joins, walks under one of the four controllers and sees everyone; then the server goes away and everyone hears it.
 fn play_over_sockets(network_threads: usize) {
     let place = Place::compile(include_str!("../../bins/places/demo.toml")).expect("a sound place");
-    let protocol = Protocol::builder().build();
+    let start = Protocol::builder().controller(Controller::ALL[0]);
+    let others = Controller::ALL[1..].iter();
+    let protocol = others.fold(start, |builder, other| builder.or_controller(*other)).build();
     let config = ServerConfig { bind: ([127, 0, 0, 1], 0).into(), network_threads, ..ServerConfig::new(KEY) };
     let mut server = Server::bind(config, protocol.clone(), place).expect("a free port");
+    server.choose_controllers(|newcomer| Controller::ALL[newcomer.client_id as usize % 4]);
     let places = std::sync::Arc::new(PlaceCache::new());
     let mut clients: Vec<_> = (1..=CLIENTS)
         .map(|id| {
@@ -41,10 +45,9 @@ fn play_over_sockets(network_threads: usize) {
         .collect();
     let clock = SystemClock::start();
     let walk = ControlInput { direction: glam::Vec3::X, ..ControlInput::default() };
+    let said = |client: &Client| client.stats().reports >= 20 || client.stats().inputs >= 60;
     let done = |clients: &[Client]| {
-        clients
-            .iter()
-            .all(|client| client.projection().characters.len() == CLIENTS as usize && client.stats().reports >= 20)
+        clients.iter().all(|client| client.projection().characters.len() == CLIENTS as usize && said(client))
     };
     // A bound on the number of turns, not on time: a busy machine only takes longer over each.
     for _ in 0..20_000 {
@@ -56,7 +59,10 @@ fn play_over_sockets(network_threads: usize) {
         clock.sleep_until(clock.now() + Duration::from_millis(2));
     }
     assert!(done(&clients), "{:?}", clients.iter().map(Client::state).collect::<Vec<_>>());
-    assert!(server.metrics().reports.adopted > 0);
+    let metrics = server.metrics();
+    assert!(metrics.reports.adopted > 0 && metrics.allowances.accepted > 0 && metrics.inputs.buffer.applied > 0);
+    let moves = |client: &Client| client.controller() == Some(Controller::Ticked) && client.stats().snapshots > 0;
+    assert_eq!(clients.iter().filter(|client| moves(client)).count() as u64, CLIENTS / 4);
     server.shut_down(clock.now());
     for _ in 0..5_000 {
         clients.iter_mut().for_each(|client| client.update(clock.now(), &walk));
