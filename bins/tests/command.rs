@@ -1,9 +1,10 @@
 //! The command as a person meets it: what it says, and how it ends.
 
 use std::fs;
-use std::net::{TcpListener, UdpSocket};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 fn tidelock(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidelock"));
@@ -178,4 +179,44 @@ fn vectors_that_are_written_can_be_checked() {
     let file = files[0].to_str().expect("UTF-8");
     refusal(1, &["vectors", "write", file]);
     fs::remove_dir_all(&folder).expect("it is this test's own");
+}
+
+// T-41: a server from a configuration file says on a page of its own, as JSON, how it fares and who plays.
+#[test]
+fn serve_answers_for_itself_as_json() {
+    let config = Scratch::new("served.toml", b"bind = \"127.0.0.1:0\"\nmetrics = \"127.0.0.1:0\"\nmax_players = 4\n");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tidelock"));
+    command.args(["serve", "--config", config.path()]).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut server = Ended(command.spawn().expect("the command starts"));
+    let said = BufReader::new(server.0.stdout.take().expect("it was piped"));
+    let mut lines = said.lines().map(|line| line.expect("UTF-8"));
+    let serving = lines.next().expect("what it serves");
+    assert!(serving.contains("Plaza") && serving.contains("at most 4 players"), "{serving}");
+    let metrics = lines.next().expect("where its metrics are");
+    let address = metrics.split("http://").nth(1).and_then(|rest| rest.split('/').next()).expect("an address");
+    let answer = |path: &str| {
+        let mut page = TcpStream::connect(address).expect("the page answers");
+        write!(page, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("it hears");
+        let mut whole = String::new();
+        page.read_to_string(&mut whole).expect("it speaks");
+        let (head, body) = whole.split_once("\r\n\r\n").expect("a head and a body");
+        assert!(head.starts_with("HTTP/1.1 200") && head.contains("application/json"), "{head}");
+        serde_json::from_str::<serde_json::Value>(body).expect("JSON")
+    };
+    let word = answer("/metrics.json");
+    for key in ["tick", "players", "corrections", "refusals", "stages_us"] {
+        assert!(word.get(key).is_some(), "{key}: {word}");
+    }
+    assert_eq!(answer("/players.json"), serde_json::json!([]));
+}
+
+/// A command that is ended with its test.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }

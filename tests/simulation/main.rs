@@ -1,6 +1,7 @@
 //! Whole games in virtual time: a server, its clients and bad links, all from a seed.
 
 mod allowances;
+mod client;
 mod clocks;
 mod controllers;
 mod desync;

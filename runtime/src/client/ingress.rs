@@ -22,6 +22,7 @@ pub(super) fn run(client: &mut Client, network_now: Duration) {
     }
     client.ingress = ingress;
     client.mirror.end_pass();
+    client.stats.held_patches = client.mirror.waiting();
     if let (Some(connection), Some(shard)) = (client.connection, client.transport.shard())
         && let Some(stats) = shard.stats(connection)
     {

@@ -45,6 +45,8 @@ pub struct ClientStats {
     pub stale_items: u64,
     /// Motion items of subjects this client does not know (yet, or any more).
     pub unknown_items: u64,
+    /// Patches that wait for the instance they are for.
+    pub held_patches: usize,
     /// Messages of the server that could not be read.
     pub faults: u64,
 }

@@ -5,7 +5,7 @@ use tidelock_replication::ids::PlayerId;
 use tidelock_sim::Tick;
 use tidelock_sim::allowance::AllowanceCounters;
 use tidelock_sim::ownership::OwnedCounters;
-use tidelock_sim::report::{Desync, ReportCounters};
+use tidelock_sim::report::{CorrectionCause, Desync, Difference, ReportCounters};
 
 use super::inputs::InputCounters;
 use crate::metrics::{Stage, StageTimes, TimeHistogram};
@@ -32,6 +32,8 @@ pub struct ServerMetrics {
     pub reports: ReportCounters,
     /// Whose client last parted from the server after they had agreed to the bit, and in what.
     pub last_desync: Option<(PlayerId, Desync)>,
+    /// Who was last corrected after a replay, for what cause, and in what report and replay differed.
+    pub last_correction: Option<(PlayerId, CorrectionCause, Difference)>,
     /// How reports fared that are judged and not run.
     pub allowances: AllowanceCounters,
     /// How inputs of ticks fared.

@@ -3,8 +3,8 @@ use rayon::prelude::*;
 use tidelock_replication::wire::write_correction_message;
 use tidelock_sim::collision::CollisionWorld;
 use tidelock_sim::report::{
-    CharacterTruth, Correction, CorrectionCause, Desync, ReplayEnvironment, ReplayVerdict, Report, ReportCounters,
-    replay_report, sanitised,
+    CharacterTruth, Correction, CorrectionCause, Desync, Difference, ReplayEnvironment, ReplayVerdict, Report,
+    ReportCounters, replay_report, sanitised,
 };
 
 use super::Server;
@@ -25,6 +25,8 @@ pub(crate) struct ReplayResult {
     pub(crate) counters: ReportCounters,
     /// The server's word for the owner; of several in one tick the last, which holds what the others said.
     pub(crate) correction: Option<Correction>,
+    /// Why: the field that differed, with both values (T-11).
+    pub(crate) difference: Option<Difference>,
     /// Where the client's simulation parted from the server's.
     pub(crate) desync: Option<Desync>,
 }
@@ -87,7 +89,9 @@ fn replay(row: Row<'_>, reports: &[Report], rules: &Rules<'_>, world: &mut Colli
         match outcome.verdict {
             ReplayVerdict::Refused(_) => continue,
             ReplayVerdict::Adopted { .. } | ReplayVerdict::Seated => {}
-            ReplayVerdict::Corrected { correction, .. } => result.correction = Some(correction),
+            ReplayVerdict::Corrected { correction, difference } => {
+                (result.correction, result.difference) = (Some(correction), Some(difference));
+            }
         }
         if let Some(frame) = report.frames.last() {
             *controls = ControlInput::of(&sanitised(frame));
@@ -109,6 +113,8 @@ fn merge(server: &mut Server) {
             metrics.last_desync = Some((session.player, desync));
         }
         if let Some(correction) = &result.correction {
+            let why = result.difference.map(|difference| (session.player, correction.cause, difference));
+            metrics.last_correction = why.or(metrics.last_correction);
             outbox.send_state(session.connection, |bytes| write_correction_message(bytes, correction));
         }
     }

@@ -57,15 +57,17 @@ impl CollisionWorld<'_> {
         self.prepare(&Bounds::around(position, form.half).swept(delta).grown(SKIN), at);
         let steepest = libm::cosf(settings.slope_limit) - super::SLOPE_TOLERANCE;
         let sweep = Sweep { from: position, delta, gap: NEAR, through: None };
-        let mut best: Option<GroundContact> = None;
+        // The nearest, and of those at one distance the flattest.
+        let mut best: Option<(f32, f32, GroundContact)> = None;
         self.each_hit(&form, &sweep, |world, hit| {
             let face = world.surface(&form, &sweep, &hit).face;
             let upward = face.dot(settings.up);
-            if upward >= steepest && best.is_none_or(|best| upward > best.normal.dot(settings.up)) {
-                best = Some(GroundContact { collider: hit.collider, normal: face });
+            let better = |(share, flat, _): (f32, f32, _)| hit.share < share || hit.share == share && upward > flat;
+            if upward >= steepest && best.is_none_or(better) {
+                best = Some((hit.share, upward, GroundContact { collider: hit.collider, normal: face }));
             }
         });
-        best
+        best.map(|(.., contact)| contact)
     }
 
     /// Whether a capsule at `position`, shrunk by the depth the motor tolerates (0.02 studs), overlaps anything.
