@@ -84,7 +84,8 @@ Configuration (one TOML file; every key may be left out):
   key_file = \"key.hex\"         64 hexadecimal digits; a published development key unless given
   max_players = 256            1 to 4096
   network_threads = 1          1 to 64 (Linux), or 0 to poll the socket inside the tick
-  worker_threads = 0           threads of a tick, 0 for one per core")]
+  worker_threads = 0           threads of a tick, 0 for one per core
+  token_lifetime_s = 300       seconds every token is good for; once started, refuses those from before")]
 pub(crate) struct ServeArgs {
     /// Configuration file, TOML.
     #[arg(long, value_name = "FILE", env = "TIDELOCK_CONFIG")]
@@ -104,6 +105,9 @@ pub(crate) struct ServeArgs {
     /// Players at once, 1 to 4096.
     #[arg(long, value_name = "COUNT", env = "TIDELOCK_MAX_PLAYERS", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub(crate) max_players: Option<u16>,
+    /// Seconds every token is good for: once started, the server refuses those minted before, which may be used already.
+    #[arg(long, value_name = "SECONDS", env = "TIDELOCK_TOKEN_LIFETIME_S")]
+    pub(crate) token_lifetime_s: Option<u32>,
     /// End after so many seconds.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) seconds: Option<f64>,

@@ -162,13 +162,24 @@ fn a_restarted_server_refuses_older_tokens() {
     let peer = join_at(&mut world, old.clone(), 1);
     world.await_connection(peer);
     world.peers[peer].alive = false;
-    world.now += 3 * SECOND;
+    world.now = Duration::from_secs(world.now.as_secs() + 3);
     world.server = ServerShard::new(ServerConfig::new(PROTOCOL, KEY), world.now, UNIX + world.now, [1; 32]);
     let (stale, fresh) = (join_at(&mut world, old, 1), token(8, world.now, 2));
     let fresh = join_at(&mut world, fresh, 2);
     world.run(SECOND);
     assert!(!is_connected(&world, stale) && is_connected(&world, fresh));
     assert!(world.server.counters().fault(Fault::TokenBeforeStart) > 5);
+    // Tokens tell whole seconds: one of the very second of a start may be from before it.
+    world.now += 400 * MS;
+    let (same, started) = (token(9, world.now, 3), world.now + 200 * MS);
+    world.now = started;
+    world.server = ServerShard::new(ServerConfig::new(PROTOCOL, KEY), started, UNIX + started, [2; 32]);
+    let same = join_at(&mut world, same, 3);
+    world.run(SECOND);
+    let next = token(10, world.now, 4);
+    let next = join_at(&mut world, next, 4);
+    world.run(SECOND);
+    assert!(!is_connected(&world, same) && is_connected(&world, next));
 }
 
 // N-1: expired, foreign and misaddressed tokens are refused by reason.

@@ -230,7 +230,7 @@ fn loopback_token(server: SocketAddr, client_id: u64) -> ConnectToken {
         client_id,
         server_addresses: vec![server],
         create_s: now_s,
-        expire_s: now_s + 30,
+        expire_s: now_s + 60,
         timeout_s: 10,
         user_data: [0; 256],
     };

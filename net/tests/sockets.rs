@@ -1,7 +1,8 @@
 //! Drivers and the relay on real loopback sockets.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::net::SocketAddr;
+use std::cell::Cell;
+use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant, SystemTime};
 
 use tidelock_net::emulator::LinkConfig;
@@ -30,7 +31,7 @@ fn token(server: SocketAddr, client_id: u64) -> ConnectToken {
         client_id,
         server_addresses: vec![server],
         create_s: now_s,
-        expire_s: now_s + 30,
+        expire_s: now_s + 60,
         timeout_s: 10,
         user_data: [0; 256],
     };
@@ -220,4 +221,83 @@ fn longer_datagrams_pass_loopback_whole() {
     if cfg!(any(target_os = "linux", target_os = "macos", windows)) {
         assert!(!stage.server.may_fragment() && !stage.clients[0].may_fragment());
     }
+}
+
+/// What a router with address translation does: passes one client's datagrams on from a socket of its own.
+struct Router {
+    front: UdpSocket,
+    back: UdpSocket,
+    server: SocketAddr,
+    client: Option<SocketAddr>,
+}
+
+impl Router {
+    fn new(server: SocketAddr) -> Self {
+        Self { front: Self::socket([127, 0, 0, 1]), back: Self::socket([127, 0, 0, 1]), server, client: None }
+    }
+
+    fn socket(address: [u8; 4]) -> UdpSocket {
+        let socket = UdpSocket::bind(SocketAddr::from((address, 0))).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        socket
+    }
+
+    fn pass(&mut self) {
+        let mut buffer = [0; 2_048];
+        while let Ok((bytes, from)) = self.front.recv_from(&mut buffer) {
+            self.client = Some(from);
+            self.back.send_to(&buffer[..bytes], self.server).unwrap();
+        }
+        while let Ok((bytes, _)) = self.back.recv_from(&mut buffer) {
+            self.front.send_to(&buffer[..bytes], self.client.unwrap()).unwrap();
+        }
+    }
+
+    /// Forgets its translation: the server sees the client come from elsewhere. All of 127.0.0.0/8 is this machine on Linux.
+    fn translate_anew(&mut self) {
+        self.back = Self::socket(if cfg!(target_os = "linux") { [127, 0, 0, 2] } else { [127, 0, 0, 1] });
+    }
+}
+
+// N-9: a client whose address changes under way stays connected, without a new handshake, and nothing is lost.
+#[test]
+fn a_client_whose_address_changes_plays_on() {
+    let mut stage = Stage::new();
+    let server = stage.server.local_addr();
+    let mut router = Router::new(server);
+    let through = token(server, 1).through(vec![router.front.local_addr().unwrap()]).unwrap();
+    stage.join_with(ClientConfig { seed: Some([6; 32]), ..ClientConfig::default() }, through);
+    let both = Cell::new((0usize, 0usize));
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let mut connection = None;
+    let mut round = 0;
+    while both.get() != (90, 90) {
+        assert!(Instant::now() < deadline, "{:?} {:?}", both.get(), stage.server.shard().counters());
+        stage.poll();
+        router.pass();
+        connection = connection.or(stage.server_events.iter().find_map(|event| match event {
+            Ingress::Connected { connection, .. } => Some(*connection),
+            _ => None,
+        }));
+        let extended = stage.server.shard().counters().extended == 1;
+        let (Some(name), true) = (connection, extended && round < 90) else {
+            both.set((messages(&stage.server_events), messages(&stage.client_events[0])));
+            continue;
+        };
+        if round == 30 || round == 60 {
+            router.translate_anew();
+        }
+        let bytes = Span::from(vec![round; 2_000]);
+        let down = Egress::Send { connection: name, lane: LaneSet::STATE, bytes: bytes.clone(), receipt: None };
+        stage.server_wishes.extend([down, Egress::FlushAll]);
+        let connection = stage.clients[0].shard().connection();
+        let up = Egress::Send { connection, lane: LaneSet::STATE, bytes, receipt: None };
+        stage.client_wishes[0].extend([up, Egress::FlushAll]);
+        round += 1;
+        both.set((messages(&stage.server_events), messages(&stage.client_events[0])));
+    }
+    let counters = stage.server.shard().counters();
+    assert_eq!((counters.connected, counters.disconnected), (1, 0));
+    assert!(counters.moved >= 1, "{counters:?}");
+    assert_eq!(stage.connected(), 1);
 }

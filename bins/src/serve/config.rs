@@ -19,6 +19,7 @@ pub(crate) struct Settings {
     pub(crate) max_players: usize,
     pub(crate) network_threads: usize,
     pub(crate) worker_threads: usize,
+    pub(crate) token_lifetime_s: u64,
 }
 
 /// The configuration file; unknown keys are errors.
@@ -33,6 +34,7 @@ struct File {
     max_players: Option<usize>,
     network_threads: Option<usize>,
     worker_threads: Option<usize>,
+    token_lifetime_s: Option<u64>,
 }
 
 impl Settings {
@@ -49,6 +51,7 @@ impl Settings {
             max_players: args.max_players.map(usize::from).or(file.max_players).unwrap_or(256),
             network_threads: file.network_threads.unwrap_or(1),
             worker_threads: file.worker_threads.unwrap_or(0),
+            token_lifetime_s: args.token_lifetime_s.map(u64::from).or(file.token_lifetime_s).unwrap_or(0),
         })
     }
 }

@@ -39,6 +39,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         max_players: settings.max_players,
         network_threads: settings.network_threads,
         worker_threads: settings.worker_threads,
+        token_lifetime_s: settings.token_lifetime_s,
         ..ServerConfig::new(private_key(settings.key_file.as_deref())?)
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()

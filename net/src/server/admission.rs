@@ -195,7 +195,9 @@ impl Admission {
         if request.expire_s <= self.calendar.unix(now).as_secs() {
             return Err(Fault::TokenExpired);
         }
-        let first_s = self.calendar.started_unix.as_secs() + self.token_lifetime_s;
+        // A token tells whole seconds: one of the second in which the server started may be from before.
+        let started = self.calendar.started_unix;
+        let first_s = started.as_secs() + u64::from(started.subsec_nanos() > 0) + self.token_lifetime_s;
         if self.token_lifetime_s > 0 && request.expire_s < first_s {
             return Err(Fault::TokenBeforeStart);
         }

@@ -23,7 +23,7 @@ pub struct ServerConfig {
     /// Lanes of clients that speak lanes. Default [`LaneSet::standard`].
     pub lanes: LaneSet,
     /// How long every token lives, in seconds. A restarted server cannot know which tokens were used before, so it refuses
-    /// those that expire sooner than this after its start. 0 takes them. Default 30.
+    /// those that expire sooner than this after its start, up to a second later. 0 takes them. Default 30.
     pub token_lifetime_s: u64,
     /// Behaviour of each session.
     pub session: SessionConfig,
