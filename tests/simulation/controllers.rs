@@ -1,4 +1,5 @@
 use glam::Vec3;
+use tidelock::net::LaneSet;
 use tidelock::replication::ids::PlayerId;
 use tidelock::sim::motor::CharacterState;
 use tidelock::sim::report::CorrectionCause;
@@ -137,4 +138,54 @@ fn mixed_controllers_give_equal_digests_whatever_the_number_of_workers() {
         (0..8).map(second).collect()
     };
     assert_eq!(digests(1), digests(8));
+}
+
+/// Bytes from a seed.
+struct Junk(u64);
+
+impl Junk {
+    fn below(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % below
+    }
+
+    /// A message that begins as one of its lane does.
+    fn message(&mut self) -> Vec<u8> {
+        let length = self.below(200);
+        let mut bytes: Vec<u8> = (0..length).map(|_| self.below(256) as u8).collect();
+        if let Some(first) = bytes.first_mut() {
+            *first = 1 + self.below(3) as u8;
+        }
+        bytes
+    }
+}
+
+// B21, S-21, S-6a: whatever a client of any controller says on the lanes of all of them, it is its own loss alone.
+#[test]
+fn junk_on_every_lane_costs_only_its_sender() {
+    let (mut game, mut bots) = mixed(link(80, 10, 0.0), 51, 8, 1);
+    run(&mut game, &mut bots, 3.0);
+    let mut junk = Junk(7);
+    let liars: Vec<_> = (0..4).map(ClientKey::nth).collect();
+    for tick in 0..600 {
+        for liar in &liars {
+            let lane = [LaneSet::NEWEST, LaneSet::REPORT, LaneSet::MOTION][junk.below(3) as usize];
+            let bytes = junk.message();
+            // A few faults are forgiven, so the sound ones among them are heard for a while.
+            if tick % 20 == 0 || *game.client(*liar).state() != ClientState::Playing {
+                game.forge(*liar, lane, bytes);
+            }
+        }
+        game.tick(|key, now| bots.input(key, now));
+        for player in game.server().players() {
+            assert!(player.position.is_finite() && player.velocity.is_finite(), "{player:?}");
+        }
+    }
+    assert!(game.server().metrics().counters.message_faults > 0);
+    for (key, client) in game.clients().filter(|(key, _)| !liars.contains(key)) {
+        assert_eq!(*client.state(), ClientState::Playing, "{key:?}");
+        assert_eq!((client.stats().mispredictions(), client.stats().faults), (0, 0), "{key:?}");
+    }
+    let refused = |client: &tidelock::Client| matches!(client.state(), ClientState::Disconnected { .. });
+    assert!(liars.iter().any(|liar| refused(game.client(*liar))), "too many faults end a session");
 }
