@@ -114,3 +114,34 @@ fn a_crate_pushed_while_it_changes_hands_does_not_go_back() {
         assert!(back > -0.05, "{apart} studs apart, the server's crate went back by {back}");
     }
 }
+
+// S-51: an island of 60 moving parts is told of twenty times a second, whole, in two messages.
+#[test]
+fn sixty_moving_parts_are_reported_whole() {
+    let mut place =
+        YARD.replace("[[spawn]]\nposition = [-12.0", "[movement]\ngravity = 0.001\n\n[[spawn]]\nposition = [-12.0");
+    for part in 0..60 {
+        let (column, row) = (f64::from(part % 10), f64::from(part / 10));
+        place += &format!(
+            "\n[[part]]\nname = \"Stone\"\nsize = [2.0, 2.0, 2.0]\nposition = [{:.1}, {:.1}, 20.0]\nanchored = false\n",
+            column * 3.0 - 15.0,
+            row * 3.0 + 2.0
+        );
+    }
+    let mut game = game(Place::compile(&place).expect("a sound place"), link(80, 0, 0.0), 17);
+    let key = game.add_client(ClientOptions::default());
+    game.run(Duration::from_secs(2), idle);
+    let me = player(&game, key);
+    for part in (3..63).map(InstanceId) {
+        game.server_mut().commands().set_ownership(part, PartOwnership::Player(me));
+        let at = game.client(key).part(part).expect("a stone").1;
+        game.server_mut().commands().launch_part(part, at, Vec3::new(0.0, 0.0, 6.0), Vec3::Y);
+    }
+    game.run(Duration::from_secs(1), idle);
+    let (accepted, sent) = (game.server().metrics().owned.accepted, game.client(key).stats().owned_reports);
+    game.run(Duration::from_secs(4), idle);
+    let (taken, reports) =
+        (game.server().metrics().owned.accepted - accepted, game.client(key).stats().owned_reports - sent);
+    assert!(reports <= 2 * 21 * 4, "{reports} messages in 4 s");
+    assert!(taken >= 60 * 19 * 4, "{taken} states in 4 s, of 60 parts");
+}
