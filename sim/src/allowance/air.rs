@@ -14,6 +14,8 @@ pub(super) struct Air {
     most: f32,
     /// Whether it stood at the last report.
     stood: bool,
+    /// Whether it can have left the ground as late as at the very end of this step, so that the step is no time in the air.
+    fresh: bool,
 }
 
 /// What rules a character's height in one report.
@@ -94,21 +96,20 @@ impl Air {
         Self { base: height, ..Self::default() }
     }
 
-    /// The first report without ground below: where it left is at most as far up as it can have walked meanwhile. Whether it
-    /// is the first.
-    pub(super) fn leave(&mut self, rules: &AirRules, time: f32) -> bool {
-        let first = self.stood;
-        if first {
+    /// The first report without ground below: where it left is at most as far up as it can have walked meanwhile.
+    pub(super) fn leave(&mut self, rules: &AirRules, time: f32) {
+        if self.stood {
             self.base += rules.speed * time;
             self.stood = false;
+            self.fresh = true;
             self.least = 0.0;
         }
-        first
     }
 
     /// It can have touched ground at `height` since the last report.
     pub(super) fn touch(&mut self, rules: &AirRules, height: f32, ground: f32) {
-        *self = Self { base: height, launch: rules.jump + ground.max(0.0), least: 0.0, most: 0.0, stood: self.stood };
+        let launch = rules.jump + ground.max(0.0);
+        *self = Self { base: height, launch, least: 0.0, most: 0.0, stood: self.stood, fresh: true };
     }
 
     /// Judges a move by `rise` to `height` in which `time` seconds count, `elapsed` of them since the last report. Ground
@@ -128,8 +129,8 @@ impl Air {
             return Vertical::Fine;
         }
         let launch = self.launch.max(rules.jump);
-        let ceiling =
-            self.base + rules.height(launch, (self.least + step.elapsed - rules.late_cap).max(0.0)) + rules.slack;
+        let airborne = self.least + if self.fresh { 0.0 } else { step.elapsed };
+        let ceiling = self.base + rules.height(launch, (airborne - rules.late_cap).max(0.0)) + rules.slack;
         if step.height > ceiling { Vertical::Hover(step.height - ceiling) } else { Vertical::Fine }
     }
 
@@ -137,15 +138,16 @@ impl Air {
     pub(super) fn accept(&mut self, rules: &AirRules, step: AirStep, support: &Support) {
         if support.bearing == Bearing::Walkable {
             self.touch(rules, step.height, step.ground);
-            self.stood = true;
+            (self.stood, self.fresh) = (true, false);
             return;
         }
-        self.stood = false;
+        let least = if self.fresh { 0.0 } else { step.elapsed };
+        (self.stood, self.fresh) = (false, false);
         self.most += step.elapsed;
         if rules.free {
             (self.base, self.launch, self.least) = (step.height, rules.rise_speed(step.ground), 0.0);
         } else if support.bearing == Bearing::Nothing {
-            self.least += step.elapsed;
+            self.least += least;
         }
     }
 }

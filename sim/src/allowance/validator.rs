@@ -354,9 +354,11 @@ impl AllowanceValidator {
         }
         let rules = AirRules::new(env.settings, &self.grants, limits, (step.speed, step.burst));
         let supported = below.bearing == Bearing::Walkable;
-        // What it stood on until now may have carried it up, whatever is found below that.
-        let left = !supported && self.air.leave(&rules, step.time);
-        let lift = if left { self.ground.dot(step.up) } else { 0.0 };
+        if !supported {
+            self.air.leave(&rules, step.time);
+        }
+        // What it touched last may have carried it up until the jump, whatever is found below and however slow that is by now.
+        let lift = self.ground.dot(step.up);
         if !supported && turned {
             self.bounce(split, (env, &rules, lift), support);
         }

@@ -74,14 +74,8 @@ impl Election {
             return fixed;
         }
         let center = center(table, island);
-        let nearest = |within: f32, which: &dyn Fn(PlayerId) -> bool| {
-            let reachable = candidates.iter().filter(|candidate| which(candidate.player));
-            let distances = reachable.map(|candidate| (candidate.position.distance(center), candidate.player));
-            distances.filter(|(distance, _)| *distance <= within).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
-        };
-        let owns = |player: PlayerId| island.iter().any(|part| table.owner(*part) == Some(player));
-        let incumbent = nearest(self.config.reach * KEEP, &owns);
-        let challenger = nearest(self.config.reach, &|_| true);
+        let incumbent = nearest(owning(table, island, candidates), center, self.config.reach * KEEP);
+        let challenger = nearest(candidates.iter(), center, self.config.reach);
         let winner = match (incumbent, challenger) {
             (Some((distance, _)), Some(other)) if other.0 < distance * self.config.hysteresis => Some(other.1),
             (Some((_, player)), _) => Some(player),
@@ -98,6 +92,25 @@ impl Election {
             .filter(|player| allowed(*player))
             .or_else(|| island.iter().filter_map(|part| table.owner(*part)).find(keeps))
     }
+}
+
+/// The candidates who own parts of an island; one several times, perhaps, where owners alternate.
+fn owning<'a>(
+    table: &'a OwnershipTable,
+    island: &'a [ColliderId],
+    candidates: &'a [Candidate],
+) -> impl Iterator<Item = &'a Candidate> {
+    let mut last = None;
+    let owners =
+        island.iter().filter_map(|part| table.owner(*part)).filter(move |owner| last.replace(*owner) != Some(*owner));
+    owners.filter_map(|owner| candidates.iter().find(|candidate| candidate.player == owner))
+}
+
+/// The nearest of some candidates within a distance, of several at one distance the first by id.
+fn nearest<'a>(of: impl Iterator<Item = &'a Candidate>, center: Vec3, within: f32) -> Option<(f32, PlayerId)> {
+    let squares = of.map(|candidate| (candidate.position.distance_squared(center), candidate.player));
+    let within = squares.filter(|(square, _)| *square <= within * within);
+    within.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(square, player)| (square.sqrt(), player))
 }
 
 fn center(table: &OwnershipTable, island: &[ColliderId]) -> Vec3 {
