@@ -73,7 +73,7 @@ async fn serve(endpoint: Endpoint, clients: usize, shared: &Shared) -> Vec<Spent
     let received = Arc::new(AtomicUsize::new(0));
     let mut readers = JoinSet::new();
     for connection in &connections {
-        let received = Arc::clone(&received);
+        let (connection, received) = (connection.clone(), Arc::clone(&received));
         readers.spawn(async move {
             while connection.read_datagram().await.is_ok() {
                 received.fetch_add(1, Ordering::Relaxed);
