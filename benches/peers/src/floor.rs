@@ -1,12 +1,12 @@
 //! The least a tick can cost: one sealed datagram to each client by one call each, and one from each in batches, opened.
 
 use std::io::IoSliceMut;
-use std::net::UdpSocket;
-use std::time::Instant;
+use std::net::{SocketAddr, UdpSocket};
 
 use quinn_udp::{RecvMeta, UdpSockRef, UdpSocketState};
 use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
+use crate::crew::{Crew, batches, spent};
 use crate::{BATCH, DOWN, Spent, TICKS, UP, WARM_TICKS};
 
 fn nonce(number: u64) -> Nonce {
@@ -21,34 +21,42 @@ fn socket() -> UdpSocket {
     socket
 }
 
+fn key() -> LessSafeKey {
+    LessSafeKey::new(UnboundKey::new(&AES_128_GCM, &[7; 16]).expect("16 bytes are a key"))
+}
+
+/// A client's tick.
+fn answer(client: &UdpSocket, server: SocketAddr) {
+    let mut buffer = [0; 2_048];
+    while client.recv_from(&mut buffer).is_ok() {}
+    let mut up = vec![5; UP + 11];
+    key().seal_in_place_append_tag(nonce(0), Aad::empty(), &mut up).expect("short");
+    client.send_to(&up, server).expect("loopback takes it");
+}
+
 pub(crate) fn run(clients: usize) -> Vec<Spent> {
-    let key = LessSafeKey::new(UnboundKey::new(&AES_128_GCM, &[7; 16]).expect("16 bytes are a key"));
+    let key = key();
     let server = socket();
     let state = UdpSocketState::new(UdpSockRef::from(&server)).expect("a UDP socket");
     let address = server.local_addr().expect("bound");
-    let clients: Vec<_> = (0..clients).map(|_| socket()).collect();
-    let addresses: Vec<_> = clients.iter().map(|client| client.local_addr().expect("bound")).collect();
+    let sockets: Vec<_> = (0..clients).map(|_| socket()).collect();
+    let addresses: Vec<_> = sockets.iter().map(|client| client.local_addr().expect("bound")).collect();
+    let crew = Crew::start(move || sockets, move |some| some.iter().for_each(|client| answer(client, address)));
     let (mut buffers, mut number) = (vec![vec![0; 1 << 16]; 16], 0);
-    let mut spent = vec![];
+    let mut ticks = vec![];
     for tick in 0..WARM_TICKS + TICKS {
         let mut of_tick = Spent::default();
-        let started = Instant::now();
+        let started = spent();
         for to in &addresses {
             let mut datagram = vec![5; 1 + 4 + DOWN];
             number += 1;
             key.seal_in_place_append_tag(nonce(number), Aad::empty(), &mut datagram).expect("short");
             server.send_to(&datagram, to).expect("loopback takes it");
         }
-        of_tick.send = started.elapsed();
-        for batch in clients.chunks(BATCH) {
-            for client in batch {
-                let mut buffer = [0; 2_048];
-                while client.recv_from(&mut buffer).is_ok() {}
-                let mut up = vec![5; UP + 11];
-                key.seal_in_place_append_tag(nonce(0), Aad::empty(), &mut up).expect("short");
-                client.send_to(&up, address).expect("loopback takes it");
-            }
-            let started = Instant::now();
+        of_tick.send = spent() - started;
+        for some in batches(clients, BATCH) {
+            crew.step(some);
+            let started = spent();
             let mut metas = [RecvMeta::default(); 16];
             loop {
                 let mut slices: Vec<_> = buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect();
@@ -59,11 +67,11 @@ pub(crate) fn run(clients: usize) -> Vec<Spent> {
                     }
                 }
             }
-            of_tick.receive += started.elapsed();
+            of_tick.receive += spent() - started;
         }
         if tick >= WARM_TICKS {
-            spent.push(of_tick);
+            ticks.push(of_tick);
         }
     }
-    spent
+    ticks
 }

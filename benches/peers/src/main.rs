@@ -1,6 +1,7 @@
 //! What a server's transport costs per client and tick, beside renet, quinn and the least that sockets and cipher allow, in one run:
 //! `cargo run --release`, in this folder, with `floor`, `tidelock`, `renet` or `quinn` and a number of clients for one alone. Each tick the server sends 1,000 bytes to every client and takes 100 from each.
 
+mod crew;
 mod floor;
 mod ours;
 mod quinn_peer;

@@ -1,7 +1,7 @@
 //! Our driver and server shard; the clients are shards on plain sockets.
 
 use std::net::UdpSocket;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use tidelock_net::io::{Driver, OsEntropy};
 use tidelock_net::{
@@ -9,6 +9,7 @@ use tidelock_net::{
     ServerShard, Shard, TokenRequest,
 };
 
+use crate::crew::{Crew, batches, spent};
 use crate::{BATCH, DOWN, Spent, TICK, TICKS, UP, WARM_TICKS};
 
 struct Client {
@@ -63,14 +64,21 @@ pub(crate) fn run(clients: usize, extended: bool) -> Vec<Spent> {
     let config = ServerConfig { token_lifetime_s: 0, ..ServerConfig::new(1, [1; 32]) };
     let shard = ServerShard::new(config, Duration::ZERO, unix(), OsEntropy::new().seed());
     let mut server = Driver::bind("127.0.0.1:0".parse().expect("an address"), shard).expect("loopback has ports");
-    let mut clients: Vec<_> = (0..clients as u64).map(|id| client(server.local_addr(), id, extended)).collect();
+    let address = server.local_addr();
+    let (mut client_now, mut client_arena) = (Duration::ZERO, Arena::new(UP, 8_192));
+    let step = move |some: &mut [Client]| {
+        // Each batch's time is its own; all of them pass a tick a tick.
+        client_now += TICK / clients.div_ceil(BATCH) as u32;
+        some.iter_mut().for_each(|client| client.step(client_now, &mut client_arena));
+    };
+    let crew = Crew::start(move || (0..clients as u64).map(|id| client(address, id, extended)).collect(), step);
     let (mut names, mut events, mut wishes) = (Vec::<ConnectionId>::new(), vec![], vec![]);
-    let (mut now, mut arena, mut client_arena) = (Duration::ZERO, Arena::new(64 << 10, 256), Arena::new(UP, 8_192));
-    let (mut spent, mut measured) = (vec![], 0);
+    let (mut now, mut arena) = (Duration::ZERO, Arena::new(64 << 10, 256));
+    let (mut ticks, mut measured) = (vec![], 0);
     while measured < WARM_TICKS + TICKS {
         now += TICK;
         let mut of_tick = Spent::default();
-        let started = Instant::now();
+        let started = spent();
         let mut writer = arena.begin();
         let range = writer.write(&[5; DOWN]);
         let chunk = arena.freeze(writer);
@@ -80,26 +88,26 @@ pub(crate) fn run(clients: usize, extended: bool) -> Vec<Spent> {
         }
         wishes.push(Egress::FlushAll);
         server.poll(now, Some(Duration::ZERO), &mut wishes, &mut events).expect("the socket works");
-        of_tick.send = started.elapsed();
-        for batch in clients.chunks_mut(BATCH) {
-            batch.iter_mut().for_each(|client| client.step(now, &mut client_arena));
-            let started = Instant::now();
+        of_tick.send = spent() - started;
+        for some in batches(clients, BATCH) {
+            crew.step(some);
+            let started = spent();
             server.poll(now, Some(Duration::ZERO), &mut wishes, &mut events).expect("the socket works");
-            of_tick.receive += started.elapsed();
+            of_tick.receive += spent() - started;
         }
         for event in events.drain(..) {
             if let Ingress::Connected { connection, .. } = event {
                 names.push(connection);
             }
         }
-        if names.len() == clients.len() {
+        if names.len() == clients {
             measured += 1;
             if measured > WARM_TICKS {
-                spent.push(of_tick);
+                ticks.push(of_tick);
             }
         }
     }
-    assert_eq!(server.shard().connected(), clients.len());
-    assert_eq!(server.shard().counters().extended as usize, if extended { clients.len() } else { 0 });
-    spent
+    assert_eq!(server.shard().connected(), clients);
+    assert_eq!(server.shard().counters().extended as usize, if extended { clients } else { 0 });
+    ticks
 }

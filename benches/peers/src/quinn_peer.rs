@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use quinn::{ClientConfig, Connection, Endpoint, ServerConfig};
-use rustix::time::{ClockId, clock_gettime};
 use rustls::RootCertStore;
 use rustls::pki_types::PrivateKeyDer;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
+use crate::crew::spent;
 use crate::{DOWN, Spent, TICKS, UP, WARM_TICKS};
 
 /// Clients that connect, or send, at once: as many as the server's socket can hold datagrams of.
@@ -18,12 +18,6 @@ const GROUP: usize = 64;
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("a runtime")
-}
-
-/// Processor time of this thread.
-fn spent() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 fn certificate() -> (ServerConfig, ClientConfig) {
