@@ -3,6 +3,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::style::Style;
+
 /// Where `serve` listens and `swarm` connects unless told otherwise.
 pub(crate) const GAME_ADDRESS: &str = "127.0.0.1:7777";
 /// Where `serve` answers questions about itself unless told otherwise.
@@ -61,12 +63,15 @@ pub(crate) struct LabArgs {
     /// Place to serve, TOML or built; the built-in demo place unless given.
     #[arg(long, value_name = "FILE")]
     pub(crate) place: Option<PathBuf>,
+    /// How characters are moved and checked.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) controller: Style,
 }
 
 impl Default for LabArgs {
     fn default() -> Self {
         let page = SocketAddr::from(([127, 0, 0, 1], 7780));
-        Self { page, bots: 64, seed: 1, place: None }
+        Self { page, bots: 64, seed: 1, place: None, controller: Style::default() }
     }
 }
 
@@ -84,6 +89,7 @@ Configuration (one TOML file; every key may be left out):
   key_file = \"key.hex\"         64 hexadecimal digits; a published development key unless given
   max_players = 256            1 to 4096
   network_threads = 1          1 to 64 (Linux), or 0 to poll the socket inside the tick
+  controller = \"replay\"        how characters are moved: replay, allowances or ticked
   worker_threads = 0           threads of a tick, 0 for one per core
   token_lifetime_s = 300       seconds every token is good for; once started, refuses those from before")]
 pub(crate) struct ServeArgs {
@@ -108,6 +114,9 @@ pub(crate) struct ServeArgs {
     /// Seconds every token is good for: once started, the server refuses those minted before, which may be used already.
     #[arg(long, value_name = "SECONDS", env = "TIDELOCK_TOKEN_LIFETIME_S")]
     pub(crate) token_lifetime_s: Option<u32>,
+    /// How characters are moved and checked; clients must be told the same.
+    #[arg(long, value_enum, env = "TIDELOCK_CONTROLLER")]
+    pub(crate) controller: Option<Style>,
     /// End after so many seconds.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) seconds: Option<f64>,
@@ -146,6 +155,9 @@ pub(crate) struct SwarmArgs {
     /// Datagrams of junk to send each second beside the bots, 0 to 1000000: noise, forged requests, forged packets.
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub(crate) junk: u32,
+    /// How characters are moved and checked; the server's must be the same.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) controller: Style,
     /// Seed of what the bots do and of their links.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,

@@ -13,6 +13,7 @@ mod pace;
 mod place;
 mod serve;
 mod signals;
+mod style;
 mod swarm;
 mod token;
 pub mod vectors;

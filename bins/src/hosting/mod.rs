@@ -26,8 +26,13 @@ pub(crate) struct Hosting {
 
 impl Hosting {
     /// Binds the server and lets it run. Its board shows players as they were at most `players_every` ticks ago.
-    pub(crate) fn start(config: ServerConfig, place: Place, players_every: u64) -> Result<Self, Failure> {
-        let mut server = Server::bind(config, Protocol::builder().build(), place).map_err(refused)?;
+    pub(crate) fn start(
+        config: ServerConfig,
+        protocol: &Arc<Protocol>,
+        place: Place,
+        players_every: u64,
+    ) -> Result<Self, Failure> {
+        let mut server = Server::bind(config, protocol.clone(), place).map_err(refused)?;
         let (address, board, stop) = (server.local_addr(), Arc::new(Board::default()), StopFlag::new());
         let (shown, told) = (Arc::clone(&board), stop.clone());
         let observe = move |server: &mut Server| {

@@ -27,7 +27,12 @@ pub(super) struct Bots {
 
 impl Bots {
     /// Lets `count` bots join `server`. The first draws what it sees, so that others can be shown through its eyes.
-    pub(super) fn start(count: u16, server: SocketAddr, seed: u64, places: &Arc<PlaceCache>) -> Result<Self, Failure> {
+    pub(super) fn start(
+        count: u16,
+        (server, protocol): (SocketAddr, &Arc<Protocol>),
+        seed: u64,
+        places: &Arc<PlaceCache>,
+    ) -> Result<Self, Failure> {
         let recruit = |index: u16| {
             let config = ClientConfig {
                 name: format!("bot {}", index + 1),
@@ -45,7 +50,8 @@ impl Bots {
         let recruits = (0..count).map(recruit).collect::<Result<Vec<_>, Failure>>()?;
         let (seen, ends) = (Arc::default(), Arc::new(AtomicBool::new(false)));
         let (shown, told) = (Arc::clone(&seen), Arc::clone(&ends));
-        let work = move || run(recruits, &shown, &told);
+        let protocol = protocol.clone();
+        let work = move || run(protocol, recruits, &shown, &told);
         let thread = thread::Builder::new()
             .name("bots".into())
             .spawn(work)
@@ -59,8 +65,8 @@ impl Bots {
     }
 }
 
-fn run(recruits: Vec<Recruit>, seen: &Mutex<HashMap<u64, Pose>>, ends: &AtomicBool) {
-    let mut crowd = Crowd::new(Instant::now(), Protocol::builder().build(), recruits);
+fn run(protocol: Arc<Protocol>, recruits: Vec<Recruit>, seen: &Mutex<HashMap<u64, Pose>>, ends: &AtomicBool) {
+    let mut crowd = Crowd::new(Instant::now(), protocol, recruits);
     while !ends.load(Ordering::Relaxed) {
         crowd.step();
         crowd.take_lateness();

@@ -13,8 +13,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use tidelock::PlaceCache;
-use tidelock::ServerConfig;
+use tidelock::{PlaceCache, Protocol, ServerConfig};
 use tokio::net::TcpListener;
 
 use crate::args::LabArgs;
@@ -28,6 +27,7 @@ use frames::Pose;
 
 /// What the pages share.
 pub(crate) struct Lab {
+    protocol: Arc<Protocol>,
     // Fields are dropped in order: bots leave before their server ends.
     bots: Bots,
     hosting: Hosting,
@@ -45,13 +45,18 @@ impl Lab {
             max_players: 256,
             ..ServerConfig::new(DEVELOPMENT_KEY)
         };
-        let hosting = Hosting::start(config, place, 1)?;
-        let bots = Bots::start(args.bots, hosting.address(), args.seed, &places)?;
-        Ok(Self { bots, hosting, visitors: AtomicUsize::new(0), last_visitor: AtomicU64::new(0) })
+        let protocol = args.controller.protocol();
+        let hosting = Hosting::start(config, &protocol, place, 1)?;
+        let bots = Bots::start(args.bots, (hosting.address(), &protocol), args.seed, &places)?;
+        Ok(Self { protocol, bots, hosting, visitors: AtomicUsize::new(0), last_visitor: AtomicU64::new(0) })
     }
 
     fn server(&self) -> SocketAddr {
         self.hosting.address()
+    }
+
+    fn protocol(&self) -> Arc<Protocol> {
+        self.protocol.clone()
     }
 
     fn board(&self) -> &Board {

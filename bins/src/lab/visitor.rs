@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use tidelock::net::emulator::LinkConfig;
-use tidelock::{Client, ClientConfig, ClientState, Protocol};
+use tidelock::{Client, ClientConfig, ClientState};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
 
@@ -69,7 +69,7 @@ impl Visitor {
         let token = local_token(&DEVELOPMENT_KEY, number, lab.server())?;
         let token = token.through(vec![relay.address()]).map_err(|why| Failure::Token(why.to_string()))?;
         let config = ClientConfig { name: format!("visitor {number}"), ..ClientConfig::default() };
-        let client = Client::connect(config, Protocol::builder().build(), token);
+        let client = Client::connect(config, lab.protocol(), token);
         let client = client.map_err(|why| Failure::Server(why.to_string()))?;
         let (held, ends) = (Arc::new(Held::default()), Arc::new(AtomicBool::new(false)));
         let session = Session {

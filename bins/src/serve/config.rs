@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::args::{GAME_ADDRESS, METRICS_ADDRESS, ServeArgs};
 use crate::failure::Failure;
+use crate::style::Style;
 
 /// What `serve` runs with: arguments and environment over the file over defaults (T-45).
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +20,7 @@ pub(crate) struct Settings {
     pub(crate) max_players: usize,
     pub(crate) network_threads: usize,
     pub(crate) worker_threads: usize,
+    pub(crate) controller: Style,
     pub(crate) token_lifetime_s: u64,
 }
 
@@ -34,6 +36,7 @@ struct File {
     max_players: Option<usize>,
     network_threads: Option<usize>,
     worker_threads: Option<usize>,
+    controller: Option<Style>,
     token_lifetime_s: Option<u64>,
 }
 
@@ -51,6 +54,7 @@ impl Settings {
             max_players: args.max_players.map(usize::from).or(file.max_players).unwrap_or(256),
             network_threads: file.network_threads.unwrap_or(1),
             worker_threads: file.worker_threads.unwrap_or(0),
+            controller: args.controller.or(file.controller).unwrap_or_default(),
             token_lifetime_s: args.token_lifetime_s.map(u64::from).or(file.token_lifetime_s).unwrap_or(0),
         })
     }

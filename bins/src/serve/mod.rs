@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         .build()
         .map_err(Failure::system("no threads for the metrics page"))?;
     let metrics = settings.metrics.map(|address| runtime.block_on(listen(address))).transpose()?;
-    let hosting = Hosting::start(config, place, PLAYERS_EVERY)?;
+    let hosting = Hosting::start(config, &settings.controller.protocol(), place, PLAYERS_EVERY)?;
     println!("serving {title} on {}/udp, at most {} players", hosting.address(), settings.max_players);
     if settings.key_file.is_none() {
         eprintln!(

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tidelock::net::emulator::LinkConfig;
-use tidelock::{ClientConfig, PlaceCache, Protocol};
+use tidelock::{ClientConfig, PlaceCache};
 
 use crate::args::SwarmArgs;
 use crate::bad_link::BadLink;
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &SwarmArgs) -> Result<(), Failure> {
     let relay = if emulated { Some(BadLink::start(args.server, link, args.seed)?) } else { None };
     let through = relay.as_ref().map(BadLink::address);
     let epoch = Instant::now();
-    let crew = Crew::start(epoch, Protocol::builder().build(), recruits(args, through)?, threads(args))?;
+    let crew = Crew::start(epoch, args.controller.protocol(), recruits(args, through)?, threads(args))?;
     let mut report = Report {
         bots: usize::from(args.bots),
         link: LinkReport { latency_ms: args.latency_ms, jitter_ms: args.jitter_ms, loss: args.loss },
