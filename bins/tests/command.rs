@@ -77,7 +77,7 @@ fn what_means_nothing_ends_with_two_and_says_so() {
     assert!(refusal(2, &["swarm", "--bots", "0"]).contains("--bots"));
     assert!(refusal(2, &["serve", "--bind", "nowhere"]).contains("nowhere"));
     assert!(refusal(1, &["serve", "--seconds", "nan"]).contains("--seconds"));
-    assert!(refusal(2, &["swarm", "--junk", "-1"]).contains("--junk"));
+    assert!(refusal(2, &["swarm", "--junk=-1"]).contains("--junk"));
     assert!(refusal(1, &["swarm", "--loss", "2"]).contains("--loss"));
 }
 
