@@ -145,3 +145,39 @@ fn sixty_moving_parts_are_reported_whole() {
     assert!(reports <= 2 * 21 * 4, "{reports} messages in 4 s");
     assert!(taken >= 60 * 19 * 4, "{taken} states in 4 s, of 60 parts");
 }
+
+// S-52, S-12a: a crate that rides a platform stays on its spot when it changes hands, for its owner and on the server.
+#[test]
+fn a_riding_crate_changes_hands_on_its_spot() {
+    let place = format!(
+        "{}\n[[part]]\nname = \"Ferry\"\nsize = [12.0, 1.0, 12.0]\nposition = [0.0, 0.5, 30.0]\nmover.slide = {{ offset = [24.0, 0.0, 0.0], period = 8.0 }}\n",
+        YARD.replace("position = [0.0, 1.5, 0.0]", "position = [0.0, 2.55, 30.0]")
+    );
+    let mut game = game(Place::compile(&place).expect("a sound place"), link(150, 10, 0.0), 18);
+    let key = game.add_client(ClientOptions::default());
+    game.run(Duration::from_secs(3), idle);
+    let me = player(&game, key);
+    game.server_mut().commands().set_ownership(CRATE, PartOwnership::Server);
+    game.run(Duration::from_secs(3), idle);
+    let ferry = InstanceId(3);
+    let (_, at) = game.client(key).part(ferry).expect("the ferry");
+    let mover = game.client(key).part(ferry).expect("the ferry").0.mover_at(at).expect("it slides");
+    let spot = |game: &Simulation| truth(game).x - mover.pose(game.server().tick().time()).0.x;
+    let start = spot(&game);
+    for round in 0..8_u32 {
+        let policy = if round % 2 == 0 { PartOwnership::Player(me) } else { PartOwnership::Server };
+        game.server_mut().commands().set_ownership(CRATE, policy);
+        let mut seen: Option<(f64, f32)> = None;
+        for _ in 0..90 {
+            game.tick(idle);
+            let off = (spot(&game) - start).abs();
+            assert!(off < 0.25, "round {round}: it slid {off} studs on the server");
+            let (time, x) = (game.client(key).frame_time(), crate_of(&game, key).position.x);
+            if let Some((before, from)) = seen.filter(|(before, _)| *before < time) {
+                let speed = (x - from) / (time - before) as f32;
+                assert!(speed.abs() < 12.0, "round {round}: drawn at {speed} studs/s");
+            }
+            seen = Some((time, x));
+        }
+    }
+}
