@@ -175,7 +175,7 @@ mod tests {
             for jitter in [0.0, 0.02, 0.06] {
                 let mut timeline = RemoteTimeline::new(RemoteTimelineConfig::default());
                 let mut seed = 7_u64;
-                let (mut arrivals, mut newest, mut underruns) = (Vec::new(), f64::MIN, 0);
+                let (mut arrivals, mut newest, mut underruns, mut delays) = (Vec::new(), f64::MIN, 0, 0.0);
                 for index in 0..(120.0 * hz) as u32 {
                     seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     let server = f64::from(index) / hz;
@@ -192,10 +192,14 @@ mod tests {
                     }
                     // The first ten seconds are for learning the interval.
                     let playback = timeline.advance(now, 1.0 / 60.0);
+                    delays += if frame > 600 { timeline.delay() } else { 0.0 };
                     if frame > 600 && playback.is_some_and(|playback| playback > newest) {
                         underruns += 1;
                     }
                 }
+                // Lateness is even from none to `jitter`, so 95 of 100 are within 0.95 of it.
+                let (delay, least) = (delays / 6_599.0, 1.0 / hz + 0.95 * jitter);
+                assert!(delay >= least, "{hz} Hz, {jitter} s: {delay} and not {least}");
                 assert!(underruns <= 7, "{hz} Hz, {jitter} s: {underruns} of 6,600 frames");
             }
         }
