@@ -149,3 +149,22 @@ impl InputBufferStats {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_counted_since_adds_up_again() {
+        let presses = PressCounts { offered: 4, applied: 3, lost: 1, reordered: 2, extra: 5 };
+        let earlier = InputBufferStats { offered: 9, stale: 1, applied: 8, neutral: 2, presses, ..Default::default() };
+        let later = InputBufferStats { offered: 20, merged: 3, dropped: 1, ..earlier };
+        let mut sum = earlier;
+        sum.add(&later.since(&earlier));
+        assert_eq!(sum, later);
+        assert_eq!(
+            later.since(&earlier),
+            InputBufferStats { offered: 11, merged: 3, dropped: 1, ..Default::default() }
+        );
+    }
+}

@@ -201,3 +201,31 @@ impl CharacterTruth {
         (start, start != wanted)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // S-32: what a game moves by itself stays under commands.
+    #[test]
+    fn a_game_moves_only_who_lives_on_its_own_feet() {
+        let mut truth = CharacterTruth::new(CharacterSim::default(), &ReplayLimits::default()).with_epoch(5);
+        let there = MotorSnapshot { position: Vec3::X, yaw: 7.0, ..MotorSnapshot::default() };
+        assert!(truth.put(there, SimTime(90)));
+        assert_eq!((truth.sim().motor.position, truth.mover_end(), truth.epoch()), (Vec3::X, SimTime(90), 5));
+        assert!((truth.sim().motor.yaw - wrap_angle(7.0)).abs() < 1e-6);
+        let refused = [
+            MotorSnapshot { position: Vec3::NAN, ..there },
+            MotorSnapshot { velocity: Vec3::INFINITY, ..there },
+            MotorSnapshot { state: CharacterState::Seated, ..there },
+            MotorSnapshot { state: CharacterState::Dead, ..there },
+        ];
+        assert!(refused.into_iter().all(|motor| !truth.put(motor, SimTime(91))));
+        for command in [CharacterTruth::kill, |truth: &mut CharacterTruth| truth.seat(Vec3::Y, 0.0)] {
+            let mut held = truth.clone();
+            assert_eq!(command(&mut held).epoch, 6);
+            let before = held.clone();
+            assert!(!held.put(MotorSnapshot { position: Vec3::Z, ..there }, SimTime(92)) && held == before);
+        }
+    }
+}
