@@ -181,3 +181,31 @@ fn a_riding_crate_changes_hands_on_its_spot() {
         }
     }
 }
+
+// of a part that is hidden while a player simulates it, no word of ownership reaches that player or any other.
+#[test]
+fn a_hidden_part_is_not_spoken_of() {
+    let mut game = game(yard(), link(100, 10, 0.0), 19);
+    let keys: Vec<_> = (0..3).map(|_| game.add_client(ClientOptions::default())).collect();
+    game.run(Duration::from_secs(2), idle);
+    let (owner, other) = (player(&game, keys[0]), player(&game, keys[1]));
+    game.server_mut().commands().set_ownership(CRATE, PartOwnership::Player(owner));
+    game.run(Duration::from_secs(1), idle);
+    assert_eq!(game.client(keys[0]).stats().owned_parts, 1);
+    let unknown: Vec<_> = keys.iter().map(|key| game.client(*key).stats().unknown_items).collect();
+    game.server_mut().commands().set_audience(CRATE, Audience::Owner(other));
+    game.run(Duration::from_secs(1), idle);
+    assert_eq!(game.server().owner(CRATE), None);
+    for (key, unknown) in keys.iter().zip(unknown) {
+        assert_eq!(game.client(*key).stats().unknown_items, unknown, "{key:?} heard of what it may not know of");
+        assert_eq!(game.client(*key).part(CRATE).is_some(), *key == keys[1]);
+    }
+    assert_eq!(game.client(keys[0]).stats().owned_parts, 0);
+    // Shared again, it is simulated by whoever is near, as any.
+    game.server_mut().commands().set_audience(CRATE, Audience::Shared);
+    game.run(Duration::from_secs(1), idle);
+    game.server_mut().commands().set_ownership(CRATE, PartOwnership::Player(owner));
+    game.run(Duration::from_secs(1), idle);
+    assert_eq!(crate_of(&game, keys[0]).owner, PartOwner::Own);
+    assert_eq!(crate_of(&game, keys[2]).owner, PartOwner::Other(owner));
+}

@@ -1,4 +1,5 @@
 use tidelock_replication::ids::{InstanceId, PlayerId, Slot};
+use tidelock_replication::instance::Audience;
 use tidelock_replication::wire::{OwnershipWord, write_ownership};
 use tidelock_sim::collision::ColliderId;
 use tidelock_sim::motor::CharacterState;
@@ -197,7 +198,13 @@ pub(super) fn tell(server: &mut Server) {
     for notice in notices.drain(..) {
         let part = InstanceId(notice.part.0);
         let Some(entity) = server.place.entity(part) else { continue };
-        let Ok(slot) = server.place.world().get::<&Slot>(entity).map(|slot| *slot) else { continue };
+        let placed = server
+            .place
+            .world()
+            .query_one::<(&Slot, &Audience)>(entity)
+            .get()
+            .map(|(slot, audience)| (*slot, *audience));
+        let Ok((slot, audience)) = placed else { continue };
         let known = Some((notice.at, notice.state));
         let owner = notice.owner.map(|owner| PlayerId(owner.0));
         let word = OwnershipWord { generation, part, epoch: notice.epoch, owner, written: notice.written, known };
@@ -206,6 +213,10 @@ pub(super) fn tell(server: &mut Server) {
         for (_, session) in server.sessions.iter_mut().filter(|(_, session)| session.character().is_some()) {
             let player = Some(Simulating(session.player.0));
             session.schedule.set_own(slot, notice.owner == player);
+            if !audience.admits(session.player, &session.groups) {
+                // It has just been hidden; nothing speaks of it any more.
+                continue;
+            }
             if notice.owner == player {
                 server.outbox.send_state(session.connection, |bytes| write_ownership(bytes, &word));
             } else if notice.previous == player || session.visible.contains(slot) {
