@@ -142,13 +142,16 @@ pub struct Model {
     ack_delay: Duration,
     acked_bytes: f64,
     lost_bytes: f64,
+    /// Rate and window that follow from all that: several are asked for with each packet.
+    rate: u64,
+    window: u64,
 }
 
 impl Model {
     /// Knowing nothing.
     #[must_use]
     pub fn new() -> Self {
-        Self {
+        let mut model = Self {
             mode: Mode::Startup,
             limit: 0.0,
             rounds: 0,
@@ -180,7 +183,16 @@ impl Model {
             ack_delay: Duration::ZERO,
             acked_bytes: 0.0,
             lost_bytes: 0.0,
-        }
+            rate: 0,
+            window: 0,
+        };
+        model.conclude();
+        model
+    }
+
+    /// Draws the conclusions from a change.
+    fn conclude(&mut self) {
+        (self.rate, self.window) = (self.current_rate(), self.current_window());
     }
 
     /// Time a packet takes to pass the path.
@@ -485,41 +497,8 @@ impl Model {
             _ => {}
         }
     }
-}
 
-impl Default for Model {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Controller for Model {
-    fn on_sent(&mut self, _now: Duration, bytes: u64, _in_flight: u64) {
-        self.probe_bytes -= bytes as f64;
-    }
-
-    fn on_ack(&mut self, ack: &AckEvent) {
-        self.acked_bytes += ack.acked_bytes as f64;
-        self.follow_rtt(ack);
-        self.measure(ack);
-    }
-
-    fn on_loss(&mut self, loss: &LossEvent) {
-        if loss.persistent {
-            // Whatever the path was, it may be another now.
-            (self.mode, self.full_rate, self.full_rounds) = (Mode::Startup, 0.0, 0);
-            (self.acked_bytes, self.lost_bytes) = (0.0, 0.0);
-            return;
-        }
-        // What a full queue drops is no reason to send more.
-        let waits = self.smoothed_rtt.saturating_sub(self.min_rtt.unwrap_or(self.smoothed_rtt));
-        let congested = waits > self.noise() * 4 + self.jitter * 4;
-        if !congested && self.mode != Mode::Drain {
-            self.lost_bytes += loss.lost_bytes as f64;
-        }
-    }
-
-    fn window_bytes(&self) -> u64 {
+    fn current_window(&self) -> u64 {
         let gain = if self.mode == Mode::Startup { STARTUP_GAIN } else { 2.0 };
         // Acknowledgements that come late or in bunches leave more on its way than the shortest round trip holds.
         let spread = self.smoothed_rtt.saturating_sub(self.min_rtt.unwrap_or(self.smoothed_rtt)).min(self.noise() * 4);
@@ -531,13 +510,60 @@ impl Controller for Model {
         (window as u64).max(MIN_WINDOW_BYTES)
     }
 
-    fn rate_bytes_s(&self) -> u64 {
+    fn current_rate(&self) -> u64 {
         let measured = (self.gain() * self.limit) as u64;
         if self.mode != Mode::Startup {
             return measured;
         }
         let round = self.smoothed_rtt.max(Duration::from_millis(1)).as_secs_f64();
         measured.max((INITIAL_WINDOW_BYTES as f64 / round) as u64)
+    }
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Controller for Model {
+    fn on_sent(&mut self, _now: Duration, bytes: u64, _in_flight: u64) {
+        let probed = self.probe_bytes > 0.0;
+        self.probe_bytes -= bytes as f64;
+        if probed && self.probe_bytes <= 0.0 {
+            self.conclude();
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent) {
+        self.acked_bytes += ack.acked_bytes as f64;
+        self.follow_rtt(ack);
+        self.measure(ack);
+        self.conclude();
+    }
+
+    fn on_loss(&mut self, loss: &LossEvent) {
+        if loss.persistent {
+            // Whatever the path was, it may be another now.
+            (self.mode, self.full_rate, self.full_rounds) = (Mode::Startup, 0.0, 0);
+            (self.acked_bytes, self.lost_bytes) = (0.0, 0.0);
+            return self.conclude();
+        }
+        // What a full queue drops is no reason to send more.
+        let waits = self.smoothed_rtt.saturating_sub(self.min_rtt.unwrap_or(self.smoothed_rtt));
+        let congested = waits > self.noise() * 4 + self.jitter * 4;
+        if !congested && self.mode != Mode::Drain {
+            self.lost_bytes += loss.lost_bytes as f64;
+        }
+        self.conclude();
+    }
+
+    fn window_bytes(&self) -> u64 {
+        self.window
+    }
+
+    fn rate_bytes_s(&self) -> u64 {
+        self.rate
     }
 }
 

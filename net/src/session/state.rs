@@ -102,9 +102,7 @@ impl Session {
         if desk.reassembly.used + extra > desk.reassembly.max {
             return Err(Fault::ReassemblyFull);
         }
-        let before = self.held_bytes();
         let (urgency, farewell) = self.take(now, payload, desk, ingress);
-        desk.reassembly.used = desk.reassembly.used + self.held_bytes() - before;
         self.received.take(now, number, urgency);
         Ok(farewell)
     }
@@ -242,10 +240,12 @@ impl Session {
             let datagram = intake.datagram.get_or_insert_with(|| arena.copy(intake.payload));
             datagram.slice(frame.at..frame.at + frame.content.len())
         };
+        let before = self.inbound[lane].held_bytes();
         let taken = self.inbound[lane].take(now, id, (frame, span), &mut |bytes| {
             count_delivery(stats, &bytes);
             ingress.push(Ingress::Message { connection, lane: LaneId(frame.lane), bytes });
         });
+        desk.reassembly.used = desk.reassembly.used + self.inbound[lane].held_bytes() - before;
         match taken {
             Taken::New => {}
             Taken::Duplicate => desk.counters.duplicates += 1,
