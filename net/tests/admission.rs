@@ -11,7 +11,7 @@ use tidelock_net::{
     ClientConfig, ClientState, ConnectToken, ConnectionId, DisconnectCode, DisconnectReason, Egress, Fault, Ingress,
     LaneSet, ServerConfig, ServerShard,
 };
-use world::{KEY, MS, PROTOCOL, UNIX, World, link, token, token_until};
+use world::{KEY, MS, PROTOCOL, UNIX, World, link, runs, token, token_until};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -226,6 +226,21 @@ fn clients_give_up_with_the_right_reason() {
     assert_eq!(world.peers[unheard].shard.state(), ClientState::Disconnected);
 }
 
+// B96: a client whose calendar is ten minutes wrong either way connects: only the server's judges a token.
+#[test]
+fn a_wrong_calendar_does_not_matter() {
+    for off in [-600i64, -1, 1, 600] {
+        let mut world = World::standard(7);
+        let calendar = Duration::from_secs((UNIX.as_secs() + world.now.as_secs()).saturating_add_signed(off));
+        let peer = world.join(ClientConfig::default(), link(20, 0.0), link(20, 0.0));
+        let token = token(1, world.now, 1);
+        world.peers[peer].shard = tidelock_net::ClientShard::new(ClientConfig::default(), token, world.now, calendar);
+        world.await_connection(peer);
+        world.run(SECOND);
+        assert!(is_connected(&world, peer), "{off} s off");
+    }
+}
+
 // N-7: a full server denies, and lets in when there is room.
 #[test]
 fn a_full_server_denies() {
@@ -253,14 +268,15 @@ fn handshakes_survive_loss() {
     }
 }
 
-// B100, B101: clients that die at any moment leave nothing behind, and ids are not reused.
+// B100: clients that die at any moment leave nothing behind, and ids are not reused.
 #[test]
 fn clients_that_die_leave_nothing() {
     let mut world = World::standard(9);
     let mut names = std::collections::BTreeSet::new();
-    for round in 0..40u64 {
+    let rounds = runs(40);
+    for round in 0..rounds {
         let peer = world.join(ClientConfig::default(), link(10, 0.05), link(10, 0.05));
-        world.run((1 + round * 3) as u32 * MS);
+        world.run((1 + round * 3 % 120) as u32 * MS);
         world.client_send(peer, LaneSet::STATE, &[1; 5_000], None);
         world.client_flush(peer);
         world.run((round % 7) as u32 * MS);
@@ -272,10 +288,34 @@ fn clients_that_die_leave_nothing() {
             assert!(names.insert(*connection), "an id came twice");
         }
     }
+    assert!(names.len() as u64 * 2 > rounds, "{} of {rounds} connected", names.len());
     assert_eq!(world.server.connected(), 0);
     assert_eq!(ends(&world.events).len(), names.len());
     let sent = world.server_sent;
     world.run(5 * SECOND);
     assert_eq!(world.server_sent, sent);
     assert_eq!(world.server.next_timeout(), None);
+}
+
+// B101: a server started and stopped again and again in one process, with clients attached, is each time as new.
+#[test]
+fn every_start_is_as_the_first() {
+    let mut first = None;
+    let mut ports = std::collections::BTreeSet::new();
+    for cycle in 0..runs(10) {
+        let mut world = World::standard(9);
+        for _ in 0..5 {
+            let (peer, name) = world.connect(link(10, 0.02));
+            world.server_send(name, LaneSet::STATE, &[cycle as u8; 3_000], Some(1));
+            world.client_send(peer, LaneSet::REPORT, &[2; 20], None);
+            world.server_flush();
+            world.client_flush(peer);
+            world.run(200 * MS);
+            ports.insert(name);
+        }
+        let counters = (world.server.counters().clone(), world.peers[4].shard.counters().clone());
+        assert_eq!(*first.get_or_insert_with(|| counters.clone()), counters, "cycle {cycle}");
+        // It goes away with its clients attached.
+    }
+    assert_eq!(ports.len(), 5, "and names its connections alike");
 }

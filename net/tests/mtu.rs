@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tidelock_net::emulator::LinkConfig;
 use tidelock_net::{ClientConfig, ConnectionId, LaneSet, ServerConfig, SessionConfig};
-use world::{KEY, MS, PROTOCOL, World, link, number_of, numbered, seeds};
+use world::{KEY, MS, PROTOCOL, World, link, number_of, numbered, runs};
 
 /// IP and UDP headers, prefix, sequence number and tag of what the server sends.
 const HEADERS: usize = 28 + 21;
@@ -61,7 +61,7 @@ fn nobody_probes_unasked() {
 // B85: loss at random is no black hole: one fall a minute at most, and up again within a minute.
 #[test]
 fn random_loss_is_no_black_hole() {
-    for seed in 0..seeds("B85", 2) {
+    for seed in 0..runs(2) {
         let (mut world, _, name) = probing(seed, LinkConfig { mtu: 1_452, ..link(25, 0.15) });
         let (mut down, mut falls_before) = (Duration::ZERO, 0);
         for minute in 0..5 {
@@ -113,7 +113,7 @@ fn cut(seed: u64, loss: f64, beside: bool) -> (Duration, World, ConnectionId) {
 // B85: a path that really passes less is noticed within three seconds, and what it passes then is found.
 #[test]
 fn a_path_that_passes_less_is_noticed() {
-    for seed in 0..seeds("B85", 2) {
+    for seed in 0..runs(2) {
         for (loss, beside) in [(0.0, true), (0.0, false), (0.05, true), (0.05, false)] {
             let (gap, mut world, name) = cut(seed, loss, beside);
             assert!(gap <= Duration::from_secs(3), "{gap:?}: seed {seed}, loss {loss}, small beside it: {beside}");

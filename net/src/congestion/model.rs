@@ -1,5 +1,7 @@
 //! Congestion control by a model of the path: its delivery rate and its shortest round trip.
 
+mod probing;
+
 use std::time::Duration;
 
 use crate::congestion::{
@@ -12,10 +14,10 @@ const STARTUP_GAIN: f64 = 2.885;
 const STAY: usize = 2;
 /// Time between two looks for more.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The same after looks that only made a queue, while jitter makes a long one necessary.
-const MOST_PATIENCE: Duration = Duration::from_secs(8);
 /// Share of the difference by which a round that met a queue corrects the limit: it delivered what the path takes.
 const CORRECTION: f64 = 0.25;
+/// The same where the queue is so long that there is no doubt.
+const SURE_CORRECTION: f64 = 0.6;
 /// Rounds in a row with a long queue and three quarters of the limit, after which the path is believed to be slower.
 const WEAK_ROUNDS: u32 = 3;
 /// Divisor with which the calm round trip follows longer ones.
@@ -37,14 +39,6 @@ const ROUND_JITTERS: u32 = 4;
 const ROUND_BYTES: f64 = 16_000.0;
 /// Longest that makes a round.
 const MOST_ROUND: Duration = Duration::from_millis(500);
-/// Least, largest least, and largest share sent beyond the known rate to look for more.
-const LEAST_PROBE: f64 = 0.01;
-const MOST_LEAST_PROBE: f64 = 0.1;
-const MOST_PROBE: f64 = 1.0;
-/// Time that a round trip is measured to.
-const RESOLUTION: Duration = Duration::from_millis(1);
-/// Queue that a look for more may make where there is no jitter.
-const PROBE_QUEUE: Duration = Duration::from_micros(2_500);
 /// Share of the first look, and the largest after one that found more, where there is jitter.
 const FIRST_PROBE: f64 = 0.25;
 /// Largest share left unsent to shorten a queue.
@@ -123,6 +117,8 @@ pub struct Model {
     probing_until: Option<Duration>,
     /// The shortest since that began.
     renewed_rtt: Duration,
+    /// Round trips measured in all.
+    samples: u64,
     /// Shortest round trips of the last round and of this one.
     recent_rtts: [Duration; 2],
     latest_rtts: [Duration; LATEST],
@@ -170,6 +166,7 @@ impl Model {
             min_rtt_at: Duration::ZERO,
             probing_until: None,
             renewed_rtt: Duration::MAX,
+            samples: 0,
             recent_rtts: [Duration::MAX; 2],
             latest_rtts: [Duration::ZERO; LATEST],
             last_samples: 0,
@@ -215,7 +212,14 @@ impl Model {
             return self.wait(self.round.sum + self.last_sum, self.round.samples + self.last_samples);
         }
         let recent = self.recent_rtts[0].min(self.recent_rtts[1]);
-        self.min_rtt.filter(|_| recent < Duration::MAX).map_or(Duration::ZERO, |min| recent.saturating_sub(min))
+        let Some(min) = self.min_rtt.filter(|_| recent < Duration::MAX) else { return Duration::ZERO };
+        // A long one need not wait until a round has met nothing else.
+        let latest = self.shortest_latest().saturating_sub(min);
+        if latest > self.noise() * 4 { latest } else { recent.saturating_sub(min) }
+    }
+
+    fn shortest_latest(&self) -> Duration {
+        self.latest_rtts.iter().min().copied().unwrap_or_default()
     }
 
     fn wait(&self, sum: Duration, samples: u32) -> Duration {
@@ -242,7 +246,7 @@ impl Model {
             let stands_out = SHORT_QUEUE + self.jitter.mul_f64(1.5);
             return enough && mean > calm + stands_out.as_secs_f64();
         }
-        let latest = self.latest_rtts.iter().min().copied().unwrap_or_default();
+        let latest = self.shortest_latest();
         let min = self.min_rtt.unwrap_or(Duration::MAX);
         // More careful than elsewhere: this is decided once.
         let stands_out = (min / 8).clamp(SHORT_QUEUE, MOST_FILLING).max(self.jitter * 2);
@@ -353,6 +357,10 @@ impl Model {
         self.limit = match self.mode {
             Mode::Startup => before.max(rate),
             _ if !shows_limit => before.max(rate),
+            // So long a queue leaves no doubt.
+            Mode::Cycle(_) if queue > noise * 4 && self.stale_rounds == 0 => {
+                before + (rate.max(self.two_rounds(now)) - before).min(0.0) * SURE_CORRECTION
+            }
             Mode::Cycle(_) if queue > least && self.stale_rounds == 0 => {
                 before + (self.two_rounds(now) - before) * share
             }
@@ -414,70 +422,13 @@ impl Model {
         }
     }
 
-    fn begin_probe(&mut self, now: Duration, paid: bool) {
-        self.cycle_since = now;
-        let round = self.smoothed_rtt.max(self.least_round()).as_secs_f64();
-        let queue = self.probe_queue().as_secs_f64();
-        let least = (queue / round).clamp(LEAST_PROBE, MOST_LEAST_PROBE);
-        let most =
-            if self.is_jittery() { (3.0 * queue / round).clamp(MOST_LEAST_PROBE, MOST_PROBE) } else { MOST_PROBE };
-        self.probe = self.probe.clamp(least, if paid { most.max(FIRST_PROBE) } else { most });
-        self.probed_rate = self.limit;
-        let time = if self.is_jittery() { round } else { (queue / self.probe).min(round) };
-        self.probe_bytes = self.limit * (1.0 + self.probe) * time;
-        self.probe_time = time;
-    }
-
-    /// Queue that a look for more makes if there is no more.
-    fn probe_queue(&self) -> Duration {
-        let told = if self.is_jittery() { self.noise_of(self.round.samples).max(self.jitter) } else { PROBE_QUEUE };
-        told.max(self.packet_time() * 5 / 4)
-    }
-
-    /// Judges the look for more at the end of the round in which it was acknowledged; whether there was more.
-    fn judge_probe(&mut self, now: Duration, shows_limit: bool) -> bool {
-        let long = self.queue() > self.noise();
-        if self.is_jittery() {
-            return self.judge_long_probe(now, shows_limit && !long);
-        }
-        self.patience = PATIENCE;
-        let longest = self.round.longest.max(self.last_longest);
-        // One packet before it is no queue.
-        let wait = longest.saturating_sub(self.min_rtt.unwrap_or(longest)).saturating_sub(self.packet_time());
-        // Had the path passed as much as was sent, nothing would have waited.
-        let unsure = (self.packet_time() + RESOLUTION) / 2;
-        let more = self.probed_rate * (1.0 + self.probe);
-        let passed = more / (1.0 + (wait + unsure).as_secs_f64() / self.probe_time.max(1e-3));
-        let paid = shows_limit && !long && passed > self.limit * (1.0 + self.probe / 2.0);
-        if shows_limit && !long {
-            self.limit = self.limit.max(passed);
-        }
-        self.probe = if wait > self.probe_queue() / 2 { 0.0 } else { self.probe * 2.0 };
-        paid
-    }
-
-    /// The same where there is jitter: the mean round trip must have grown, or the path passed it all.
-    fn judge_long_probe(&mut self, now: Duration, counts: bool) -> bool {
-        let noise = self.noise_of(self.round.samples);
-        let waited = self.queue() > self.noise() || self.wait(self.round.sum, self.round.samples) > noise;
-        let lasted = now.saturating_sub(self.round.since);
-        // A shorter queue than that would not have been noticed.
-        let told = lasted.mul_f64(self.probe / 2.0) > noise;
-        let paid = counts && !waited && told;
-        if paid {
-            self.limit = self.limit.max(self.probed_rate * (1.0 + self.probe));
-        }
-        self.patience = if waited { (self.patience * 2).min(MOST_PATIENCE) } else { PATIENCE };
-        self.probe = if waited { 0.0 } else { self.probe * 2.0 };
-        paid
-    }
-
     fn follow_rtt(&mut self, ack: &AckEvent) {
         (self.smoothed_rtt, self.jitter) = (ack.smoothed_rtt, ack.jitter);
         self.ack_delay = ack.ack_delay.max(self.ack_delay * 63 / 64);
         let Some(rtt) = ack.rtt.map(|rtt| rtt.saturating_sub(ack.ack_delay)) else { return };
         self.recent_rtts[1] = self.recent_rtts[1].min(rtt);
-        self.latest_rtts[self.round.samples as usize % LATEST] = rtt;
+        self.latest_rtts[self.samples as usize % LATEST] = rtt;
+        self.samples += 1;
         self.round.samples += 1;
         self.round.longest = self.round.longest.max(rtt);
         self.round.sum += rtt;

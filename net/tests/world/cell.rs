@@ -131,10 +131,10 @@ impl Cell {
         }
     }
 
-    /// Most that a transfer may add to the state lane's latency: 5 ms, or what one datagram of 1,200 bytes takes to pass a slow
-    /// link and the world's own steps. A queue as long as the jitter and another datagram's time hides in it.
+    /// Most that a transfer may add to the state lane's latency: 5 ms, or on a slow link what a datagram of 1,200 bytes and a
+    /// quarter takes to pass, and the world's own steps. A queue as long as the jitter and another datagram's time hides in it.
     pub fn most_added(&self) -> Duration {
-        let datagrams = if self.link.jitter.is_zero() { 1.0 } else { 2.0 };
+        let datagrams = if self.link.jitter.is_zero() { 1.25 } else { 2.0 };
         let passing = Duration::from_secs_f64(datagrams * 1_200.0 / self.link.rate_bytes_s as f64);
         (5 * MS).max(passing + 2 * STEP) + self.link.jitter
     }

@@ -266,10 +266,9 @@ pub fn link(latency_ms: u64, loss: f64) -> LinkConfig {
     LinkConfig { latency: Duration::from_millis(latency_ms), loss, ..LinkConfig::default() }
 }
 
-/// How many seeds the test of `lesson` tries: the environment variable `SEEDS_` and its name, or `few`.
-pub fn seeds(lesson: &str, few: u64) -> u64 {
-    let asked = std::env::var(format!("SEEDS_{lesson}")).ok();
-    asked.map_or(few, |count| count.parse().expect("a number of seeds"))
+/// How many runs a test makes of itself: as many as the environment variable `TIDELOCK_RUNS` says, or `few`.
+pub fn runs(few: u64) -> u64 {
+    std::env::var("TIDELOCK_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(few)
 }
 
 /// A message of `len` bytes that tells its number.
