@@ -12,7 +12,7 @@ pub const MAX_OWNED_BYTES: usize = 3_200;
 const _: () = assert!(4 + 10 + 1 + OwnedReport::MAX_SNAPSHOTS * MAX_PART_BYTES <= MAX_OWNED_BYTES);
 
 /// Appends an owned report (motion lane): what a client says of the parts it simulates. Positions are right to 1/2,048 stud,
-/// rotations to 0.00008 radians, velocities as in motion batches; whoever simulates goes on from its own exact numbers.
+/// rotations to 0.00016 radians, velocities as in motion batches; whoever simulates goes on from its own exact numbers.
 ///
 /// # Panics
 ///
