@@ -147,6 +147,22 @@ fn differences_are_followed_by_their_size() {
     }
 }
 
+// S-31: a rule of the game comes first, and sees where the character is drawn.
+#[test]
+fn a_rule_of_the_game_snaps() {
+    let place = Place::compile(crate::remote_motion::PLAIN).expect("a sound place");
+    let options = SimulationOptions { seed: 5, link: link(80, 0, 0.0), ..SimulationOptions::default() };
+    let mut game = Simulation::new(options, posed(), place);
+    moves(game.server_mut(), Some((300, Vec3::Z * 0.5)));
+    let key = game.add_client(ClientOptions::default());
+    fly(game.client_mut(key));
+    game.client_mut(key).set_snap_rule(|input| (input.drawn.z - input.server.z).abs() > 0.3);
+    game.run(Duration::from_secs(13), |_, _| ControlInput::default());
+    let poses = game.client(key).stats().poses;
+    assert_eq!((poses.snaps, poses.blends, poses.shifts), (2, 0, 0), "{poses:?}");
+    assert!(apart(&game, key) < 0.05);
+}
+
 // S-40 to S-43
 #[test]
 fn a_posed_character_is_seen_evenly() {

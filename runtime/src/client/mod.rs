@@ -36,6 +36,7 @@ use tidelock_replication::wire::Welcome;
 use tidelock_sim::collision::Nearby;
 use tidelock_sim::input::{DeviceEvent, HeldControls};
 use tidelock_sim::motor::MotorSnapshot;
+use tidelock_sim::reconcile::ReconcileInput;
 use tidelock_sim::timeline::{RemoteTimeline, RemoteTimelineConfig};
 
 use crate::clock::SystemClock;
@@ -83,7 +84,7 @@ pub struct Client {
     path: PathWatch,
     own: OwnCharacter,
     /// The game's code that moves its own character, where it does.
-    mover: Option<posed::Mover>,
+    game: posed::GameCode,
     parts: OwnedParts,
     nearby: Nearby,
     projection: Projection,
@@ -140,7 +141,7 @@ impl Client {
         }
         Ok(Self {
             own: OwnCharacter::new(),
-            mover: None,
+            game: posed::GameCode::default(),
             config,
             protocol,
             transport,
@@ -262,7 +263,13 @@ impl Client {
     /// Gives the game's code that moves its own character where the game does so ([`Controller::Poses`]): called once for each
     /// tick that is due, within [`Self::update`]. Without it such a character stands.
     pub fn set_mover(&mut self, mover: impl FnMut(&PoseStep) -> PoseMove + Send + 'static) {
-        self.mover = Some(Box::new(mover));
+        self.game.mover = Some(Box::new(mover));
+    }
+
+    /// Gives the game's rule, asked before each such tick, of when its character has to be at once where the server has it, rather
+    /// than follow it gently.
+    pub fn set_snap_rule(&mut self, rule: impl FnMut(&ReconcileInput) -> bool + Send + 'static) {
+        self.game.rule = Some(Box::new(rule));
     }
 
     /// Takes in a change on a device between two updates, for controllers that take inputs of ticks: a tap shorter than a frame

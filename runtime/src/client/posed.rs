@@ -4,7 +4,9 @@ use tidelock_sim::client::DrawnPose;
 use tidelock_sim::clock::{FixedStepClock, FixedStepClockConfig};
 use tidelock_sim::input::{HeldControls, InputPacer, PressActions, SendQueue, StepInput};
 use tidelock_sim::motor::{CharacterState, MotorSnapshot};
-use tidelock_sim::reconcile::{Correction, PosePredictor, PosePredictorConfig, PoseSnapshot, PredictedMove};
+use tidelock_sim::reconcile::{
+    Correction, PosePredictor, PosePredictorConfig, PoseSnapshot, PredictedMove, ReconcileInput,
+};
 use tidelock_sim::report::Correction as Word;
 use tidelock_sim::session::SessionFrame;
 use tidelock_sim::{Sequence, SimTime, Tick, wrap_angle};
@@ -62,8 +64,17 @@ impl PoseMove {
     }
 }
 
-/// The game's code that moves its own character on the client, once a tick.
+/// The game's code that moves its own character.
 pub(crate) type Mover = Box<dyn FnMut(&PoseStep) -> PoseMove + Send>;
+/// The game's rule of when its character has to be where the server has it.
+pub(crate) type SnapRule = Box<dyn FnMut(&ReconcileInput) -> bool + Send>;
+
+/// The game's code for its own character on the client, once a tick.
+#[derive(Default)]
+pub(crate) struct GameCode {
+    pub(crate) mover: Option<Mover>,
+    pub(crate) rule: Option<SnapRule>,
+}
 
 /// The own character where the game moves it by itself: it moves at once, and follows the server gently (S-32).
 #[derive(Debug)]
@@ -147,7 +158,7 @@ impl PosedCharacter {
     }
 
     /// Runs one frame: the game moves its character once for each tick that is due. Returns how far it was corrected at once.
-    pub(crate) fn advance(&mut self, frame: SessionFrame, mover: &mut Option<Mover>) -> Vec3 {
+    pub(crate) fn advance(&mut self, frame: SessionFrame, game: &mut GameCode) -> Vec3 {
         let scale = frame.scale * self.pacer.pace();
         let advance = self.clock.advance(frame.seconds, scale);
         self.predictor.fade(advance.clamped as f32);
@@ -156,24 +167,24 @@ impl PosedCharacter {
         for index in 0..steps {
             let cutoff = self.clock.step_cutoff_ms(index, steps, frame.now_ms, scale);
             let input = self.devices.next(frame.now_ms, cutoff);
-            corrected += self.step(input, frame.now_ms / 1e3, mover);
+            corrected += self.step(input, frame.now_ms / 1e3, game);
         }
         corrected
     }
 
     /// Numbers an input, and moves by it what lives and does not sit, in the order reconcile, move, record.
-    fn step(&mut self, input: StepInput<HeldControls>, now_s: f64, mover: &mut Option<Mover>) -> Vec3 {
+    fn step(&mut self, input: StepInput<HeldControls>, now_s: f64, game: &mut GameCode) -> Vec3 {
         let pressed = input.buttons & !self.buttons & self.actions;
         self.buttons = input.buttons;
         self.tick = self.tick.next();
         let lives = !matches!(self.motor.state, CharacterState::Dead | CharacterState::Seated);
-        let corrected = if lives { self.reconcile(now_s) } else { Vec3::ZERO };
+        let corrected = if lives { self.reconcile(now_s, game) } else { Vec3::ZERO };
         let speed_scale = if lives { self.predictor.speed_scale() } else { 1.0 };
         let input = StepInput { held: input.held.scaled(speed_scale), ..input };
         let MotorSnapshot { position, velocity, yaw, state, .. } = self.motor;
         let dt = 1.0 / Tick::HZ as f32;
         let step = PoseStep { dt, position, velocity, yaw, state, input, pressed, speed_scale };
-        let moved = mover.as_mut().filter(|_| lives).map(|mover| mover(&step)).filter(PoseMove::is_finite);
+        let moved = game.mover.as_mut().filter(|_| lives).map(|mover| mover(&step)).filter(PoseMove::is_finite);
         let moved = moved.unwrap_or(PoseMove { position, yaw, state: self.motor.state, ..PoseMove::default() });
         self.before = (position, yaw);
         let sequence = self.queue.push(input);
@@ -192,9 +203,10 @@ impl PosedCharacter {
     }
 
     /// Follows the server's newest state; how far at once.
-    fn reconcile(&mut self, now_s: f64) -> Vec3 {
+    fn reconcile(&mut self, now_s: f64, game: &mut GameCode) -> Vec3 {
         let start = self.predictor.position();
-        let correction = self.predictor.reconcile(now_s, |_| None::<()>);
+        let correction =
+            self.predictor.reconcile(now_s, |input| game.rule.as_mut().is_some_and(|rule| rule(input)).then_some(()));
         let at_once = matches!(correction, Correction::Shift { .. } | Correction::Snap { .. });
         let corrected = if at_once { self.predictor.position() - start } else { Vec3::ZERO };
         self.motor.position += corrected;

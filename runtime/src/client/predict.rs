@@ -140,13 +140,13 @@ fn tick(client: &mut Client, input: &ControlInput) {
 /// Lets the game move its character by the ticks that are due (S-32).
 fn pose(client: &mut Client, input: &ControlInput) {
     let frame = session_frame(client);
-    let Client { own, mover, stats, .. } = client;
+    let Client { own, game, stats, .. } = client;
     let Some(OwnStyle::Posed(posed)) = &mut own.style else { return };
     posed.devices.hold(input, frame.now_ms - frame.seconds * 1e3);
     if let Some(snapshot) = own.snapshot.take() {
         stats.snapshots += u64::from(posed.receive(&snapshot));
     }
-    let offset = posed.advance(frame, mover);
+    let offset = posed.advance(frame, game);
     stats.poses = posed.counters();
     if offset != Vec3::ZERO {
         corrected(client, CorrectionCause::Disagreement, offset, 0);
