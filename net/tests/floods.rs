@@ -61,6 +61,7 @@ fn forged_hellos_leave_nothing_behind() {
     let faults = server.counters().fault(Fault::TokenForged) + server.counters().fault(Fault::PrefixLimit);
     assert_eq!((replied, faults), (0, hellos.into()));
     // The first address a token comes from has it; its copies are refused.
+    let mut server = self::server();
     let stolen = request(1, 6 * SECOND, 1);
     let (held, replied, _) = flood(&mut server, (0..100_000).map(|number| (address(number), stolen.clone())));
     assert!(held < 1 << 20 && replied < 1_000, "{held} {replied}");
