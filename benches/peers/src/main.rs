@@ -55,8 +55,11 @@ fn main() {
             print("floor: send_to, batched receive, AES-128-GCM", clients, floor::run(clients));
         }
         if is_wanted("tidelock") {
-            print("tidelock", clients, ours::run(clients, true));
-            print("tidelock, standard packets", clients, ours::run(clients, false));
+            print("tidelock", clients, ours::run(clients, true, 1));
+            print("tidelock, standard packets", clients, ours::run(clients, false, 1));
+            print("tidelock, 2 packets to each", clients, ours::run(clients, true, 2));
+            print("tidelock, 4 packets to each", clients, ours::run(clients, true, 4));
+            print("tidelock, nobody says anything", clients, ours::run(clients, true, 0));
         }
         // It takes 1,024 clients at most.
         if is_wanted("renet") && clients <= 1_024 {
