@@ -27,6 +27,7 @@ pub mod rig;
 mod sequence;
 pub mod session;
 pub mod simulation;
+pub mod smallest_three;
 pub mod stock;
 mod tick;
 mod time;

@@ -5,6 +5,7 @@ use tidelock_sim::PartState;
 use tidelock_sim::bytes::{Reader, Writer};
 use tidelock_sim::collision::ColliderId;
 use tidelock_sim::ownership::OwnedSnapshot;
+use tidelock_sim::smallest_three::SmallestThree;
 
 use super::scalar::{read_id, varint_u32};
 use super::{WireError, check};
@@ -78,24 +79,10 @@ fn take6(reader: &mut Reader<'_>) -> Result<[u8; 6], WireError> {
     Ok(copied)
 }
 
-/// Largest magnitude of the three smaller components of a unit quaternion.
-const RANGE: f32 = std::f32::consts::FRAC_1_SQRT_2;
-/// Steps from the middle to either end.
-const HALF: f32 = 16_383.0;
-
-/// "Smallest three": which component is largest in two bits, the others in 15 bits each. Right to 0.00016 radians.
+/// "Smallest three" in 15 bits a component: which is largest in two bits, then the others. Right to 0.00016 radians.
 fn pack_rotation(rotation: Quat) -> [u8; 6] {
-    let norm = rotation.length();
-    let unit = if norm.is_finite() && norm > 1e-6 { rotation * (1.0 / norm) } else { Quat::IDENTITY };
-    let parts = unit.to_array();
-    let largest =
-        (1..4).fold(0, |largest, index| if parts[index].abs() > parts[largest].abs() { index } else { largest });
-    let sign = if parts[largest] < 0.0 { -1.0 } else { 1.0 };
-    let mut packed = largest as u64;
-    for (place, index) in (0..4).filter(|index| *index != largest).enumerate() {
-        let step = (parts[index] * sign / RANGE * HALF).round().clamp(-HALF, HALF) + HALF;
-        packed |= (step as u64) << (2 + 15 * place);
-    }
+    let SmallestThree { largest, steps } = SmallestThree::<15>::pack(rotation);
+    let packed = (0..3).fold(largest as u64, |packed, place| packed | u64::from(steps[place]) << (2 + 15 * place));
     let [a, b, c, d, e, f, ..] = packed.to_le_bytes();
     [a, b, c, d, e, f]
 }
@@ -103,15 +90,8 @@ fn pack_rotation(rotation: Quat) -> [u8; 6] {
 /// The rotation, of unit length whatever the bytes.
 fn unpack_rotation([a, b, c, d, e, f]: [u8; 6]) -> Quat {
     let packed = u64::from_le_bytes([a, b, c, d, e, f, 0, 0]);
-    let largest = (packed & 3) as usize;
-    let (mut parts, mut sum) = ([0.0_f32; 4], 0.0);
-    for (place, index) in (0..4).filter(|index| *index != largest).enumerate() {
-        let step = (packed >> (2 + 15 * place) & 0x7fff) as f32;
-        parts[index] = (step - HALF) / HALF * RANGE;
-        sum += parts[index] * parts[index];
-    }
-    parts[largest] = (1.0 - sum).max(0.0).sqrt();
-    Quat::from_array(parts).normalize()
+    let steps = [2, 17, 32].map(|shift| (packed >> shift & 0x7fff) as u32);
+    SmallestThree::<15> { largest: (packed & 3) as usize, steps }.unpack()
 }
 
 #[cfg(test)]

@@ -1,57 +1,25 @@
 use glam::Quat;
 
+use crate::smallest_three::SmallestThree;
+
 /// A joint's rotation in four bytes: which component is largest (2 bits), and the three others in 10 bits each
 /// ("smallest three"). Off by at most 0.28°.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PackedJoint(pub u32);
 
-/// Largest magnitude of the three smaller components.
-const RANGE: f32 = std::f32::consts::FRAC_1_SQRT_2;
-/// Steps from the middle to either end.
-const STEPS: f32 = 511.0;
-
 impl PackedJoint {
     /// Packs a rotation, normalising it first; one without direction becomes the identity.
     #[must_use]
     pub fn pack(rotation: Quat) -> Self {
-        let norm = rotation.length();
-        let unit = if norm.is_finite() && norm > 1e-6 { rotation * (1.0 / norm) } else { Quat::IDENTITY };
-        let parts = unit.to_array();
-        let mut largest = 0;
-        for (index, part) in parts.iter().enumerate() {
-            if part.abs() > parts[largest].abs() {
-                largest = index;
-            }
-        }
-        let sign = if parts[largest] < 0.0 { -1.0 } else { 1.0 };
-        let mut word = (largest as u32) << 30;
-        let mut shift = 20;
-        for (index, part) in parts.iter().enumerate() {
-            if index != largest {
-                let step = (part * sign / RANGE * STEPS).round().clamp(-STEPS, STEPS) + STEPS;
-                word |= (step as u32) << shift;
-                shift -= 10_i32;
-            }
-        }
-        Self(word)
+        let SmallestThree { largest, steps: [a, b, c] } = SmallestThree::<10>::pack(rotation);
+        Self((largest as u32) << 30 | a << 20 | b << 10 | c)
     }
 
     /// The rotation, of unit length whatever the bits.
     #[must_use]
     pub fn unpack(self) -> Quat {
-        let largest = (self.0 >> 30) as usize;
-        let mut parts = [0.0_f32; 4];
-        let (mut sum, mut shift) = (0.0_f32, 20);
-        for (index, part) in parts.iter_mut().enumerate() {
-            if index != largest {
-                let step = ((self.0 >> shift) & 1_023) as f32;
-                *part = (step - STEPS) / STEPS * RANGE;
-                sum += *part * *part;
-                shift -= 10_i32;
-            }
-        }
-        parts[largest] = (1.0 - sum).max(0.0).sqrt();
-        Quat::from_array(parts).normalize()
+        let steps = [20, 10, 0].map(|shift| (self.0 >> shift) & 1_023);
+        SmallestThree::<10> { largest: (self.0 >> 30) as usize, steps }.unpack()
     }
 }
 
