@@ -25,6 +25,8 @@ mod water;
 use std::sync::Arc;
 use std::time::Duration;
 
+use glam::Vec3;
+use tidelock::replication::ids::PlayerId;
 use tidelock::testing::{ClientKey, ClientOptions, LinkConfig, Simulation, SimulationOptions, Wanderer};
 use tidelock::{ClientState, ControlInput, Place, Protocol};
 
@@ -50,6 +52,20 @@ fn link(round_trip_ms: u64, jitter_ms: u64, loss: f64) -> LinkConfig {
         loss,
         ..LinkConfig::default()
     }
+}
+
+/// A player who holds nothing.
+fn idle(_: ClientKey, _: Duration) -> ControlInput {
+    ControlInput::default()
+}
+
+/// A player who runs in the world's axes.
+fn towards(direction: Vec3) -> ControlInput {
+    ControlInput { direction, ..ControlInput::default() }
+}
+
+fn player(game: &Simulation, key: ClientKey) -> PlayerId {
+    game.client(key).player().expect("it plays")
 }
 
 /// Clients that wander, each of its own mind.

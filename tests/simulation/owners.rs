@@ -5,7 +5,7 @@ use tidelock::replication::ids::InstanceId;
 use tidelock::replication::instance::{Audience, PartProperties, Pose};
 use tidelock::{PartOwner, PartOwnership, PlayerCommand};
 
-use super::ownership::{CRATE, YARD, crate_of, idle, player, towards, truth, yard};
+use super::ownership::{CRATE, YARD, crate_of, truth, yard};
 use super::*;
 
 // S-51a: who comes later, and who comes near later, learns who simulates a part that has not changed hands since.

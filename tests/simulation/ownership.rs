@@ -1,6 +1,6 @@
 use glam::{Quat, Vec3};
 use tidelock::net::LaneSet;
-use tidelock::replication::ids::{InstanceId, PlayerId};
+use tidelock::replication::ids::InstanceId;
 use tidelock::replication::instance::Pose;
 use tidelock::replication::wire::write_owned_report;
 use tidelock::sim::collision::ColliderId;
@@ -46,21 +46,9 @@ pub(super) fn yard() -> Place {
     Place::compile(YARD).expect("a sound place")
 }
 
-pub(super) fn idle(_: ClientKey, _: Duration) -> ControlInput {
-    ControlInput::default()
-}
-
-pub(super) fn towards(direction: Vec3) -> ControlInput {
-    ControlInput { direction, ..ControlInput::default() }
-}
-
 pub(super) fn crate_of(game: &Simulation, key: ClientKey) -> DrawnPart {
     let parts = &game.client(key).projection().parts;
     *parts.iter().find(|part| part.id == CRATE).expect("the crate is in sight")
-}
-
-pub(super) fn player(game: &Simulation, key: ClientKey) -> PlayerId {
-    game.client(key).player().expect("it plays")
 }
 
 /// Where the server has the crate.

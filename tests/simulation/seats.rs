@@ -52,16 +52,8 @@ fn yard_of(controller: Controller, seed: u64) -> Simulation {
     Simulation::new(options, Protocol::builder().controller(controller).build(), place)
 }
 
-fn idle(_: ClientKey, _: Duration) -> ControlInput {
-    ControlInput::default()
-}
-
 fn on(part: InstanceId) -> Seat {
     Seat { part, offset: Vec3::new(0.0, 3.5, 2.0), yaw: 0.25 }
-}
-
-fn player(game: &Simulation, key: ClientKey) -> PlayerId {
-    game.client(key).player().expect("it plays")
 }
 
 fn order(game: &mut Simulation, key: ClientKey, command: PlayerCommand) {

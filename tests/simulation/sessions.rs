@@ -5,14 +5,12 @@ use tidelock::sim::plain::PlainModule;
 
 use super::*;
 
-const IDLE: fn(ClientKey, Duration) -> ControlInput = |_, _| ControlInput::default();
-
 //
 #[test]
 fn a_client_without_the_place_fetches_it_over_a_lossy_link() {
     let mut game = game(demo(), link(100, 10, 0.1), 5);
     let key = game.add_client(ClientOptions { fetch_place: true, ..ClientOptions::default() });
-    game.run(Duration::from_secs(6), IDLE);
+    game.run(Duration::from_secs(6), idle);
     let client = game.client(key);
     assert_eq!(*client.state(), ClientState::Playing);
     assert!(client.stats().kinds_in.bulk > 1_000);
@@ -28,7 +26,7 @@ fn clients_that_leave_or_die_leave_nothing_behind() {
     let resting = game.server().instances();
     for round in 0..6 {
         let keys: Vec<_> = (0..8).map(|_| game.add_client(ClientOptions::default())).collect();
-        game.run(Duration::from_secs(1), IDLE);
+        game.run(Duration::from_secs(1), idle);
         assert_eq!(game.server().metrics().players, 8, "round {round}");
         for (index, key) in keys.into_iter().enumerate() {
             if index % 2 == 0 {
@@ -37,7 +35,7 @@ fn clients_that_leave_or_die_leave_nothing_behind() {
                 game.kill_client(key);
             }
         }
-        game.run(Duration::from_secs(13), IDLE);
+        game.run(Duration::from_secs(13), idle);
         assert_eq!(game.server().metrics().players, 0, "round {round}");
         assert_eq!(game.server().instances(), resting, "round {round}");
     }
@@ -48,10 +46,10 @@ fn clients_that_leave_or_die_leave_nothing_behind() {
 fn a_kicked_player_hears_why() {
     let mut game = game(demo(), link(80, 0, 0.2), 7);
     let key = game.add_client(ClientOptions::default());
-    game.run(Duration::from_secs(2), IDLE);
+    game.run(Duration::from_secs(2), idle);
     let text = String::from("no flying");
     game.server_mut().commands().player(PlayerId(1), PlayerCommand::Kick { text: text.clone() });
-    game.run(Duration::from_secs(2), IDLE);
+    game.run(Duration::from_secs(2), idle);
     let reason = DisconnectReason::Remote { code: DisconnectCode::Kicked, text };
     assert_eq!(*game.client(key).state(), ClientState::Disconnected { reason });
     assert_eq!(game.server().metrics().players, 0);
@@ -86,7 +84,7 @@ fn a_player_whose_address_changes_plays_on() {
 fn another_module_is_refused_with_the_servers_named() {
     let mut game = game(demo(), link(40, 0, 0.0), 8);
     let key = game.add_client_of(ClientOptions::default(), Protocol::builder().module(PlainModule).build());
-    game.run(Duration::from_secs(2), IDLE);
+    game.run(Duration::from_secs(2), idle);
     let ClientState::Disconnected { reason: DisconnectReason::Remote { code, text } } = game.client(key).state() else {
         panic!("{:?}", game.client(key).state());
     };

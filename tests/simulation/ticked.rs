@@ -369,7 +369,7 @@ fn a_frozen_client_comes_back() {
 // S-50, S-52: a ticked character pushes what is loose, which gives way at once and is believed.
 #[test]
 fn a_ticked_character_pushes_what_it_owns() {
-    use crate::ownership::{crate_of, idle, towards, truth, yard};
+    use crate::ownership::{crate_of, truth, yard};
     let mut game = ticked_game(yard(), link(150, 10, 0.02), 3);
     let pusher = game.add_client(ClientOptions::default());
     game.run(Duration::from_secs(3), idle);

@@ -48,7 +48,7 @@ fn carry(server: &mut Server, entity: Entity, place: SeatPlace) {
 
 /// Seats a living character. False when the part is not there for everyone, or the spot is nowhere.
 pub(super) fn sit(server: &mut Server, slot: usize, seat: Seat) -> bool {
-    let Some(CharacterHandle { entity, .. }) = server.sessions.get(slot).and_then(|session| session.character()) else {
+    let Some(CharacterHandle { entity, .. }) = server.sessions.character(slot) else {
         return false;
     };
     let now = server.time();
@@ -71,7 +71,7 @@ pub(super) fn sit(server: &mut Server, slot: usize, seat: Seat) -> bool {
 
 /// Puts who sits on its own feet. False when it does not sit.
 pub(super) fn stand(server: &mut Server, slot: usize) -> bool {
-    let Some(CharacterHandle { entity, .. }) = server.sessions.get(slot).and_then(|session| session.character()) else {
+    let Some(CharacterHandle { entity, .. }) = server.sessions.character(slot) else {
         return false;
     };
     let Ok(body) = server.place.world().get::<&CharacterBody>(entity).map(|body| *body) else { return false };
@@ -94,7 +94,7 @@ pub(super) fn leave(server: &mut Server, slot: usize, entity: Entity) {
 
 /// Tells everyone where a character sits.
 fn tell(server: &mut Server, slot: usize, seat: Option<Seat>) {
-    let Some(character) = server.sessions.get(slot).and_then(|session| session.character()) else { return };
+    let Some(character) = server.sessions.character(slot) else { return };
     let world = server.place.world_mut();
     let Ok(properties) = world.query_one_mut::<&mut CharacterProperties>(character.entity) else { return };
     properties.seat = seat;

@@ -1,7 +1,7 @@
 use tidelock_net::ConnectionId;
 use tidelock_replication::ids::PlayerId;
 
-use super::session::Session;
+use super::session::{CharacterHandle, Session};
 
 /// All sessions by player slot, found by connection without hashing.
 #[derive(Default)]
@@ -68,6 +68,11 @@ impl Sessions {
 
     pub(crate) fn get_mut(&mut self, slot: usize) -> Option<&mut Session> {
         self.slots.get_mut(slot)?.as_deref_mut()
+    }
+
+    /// The character of the player in a slot.
+    pub(crate) fn character(&self, slot: usize) -> Option<CharacterHandle> {
+        self.get(slot)?.character()
     }
 
     /// The slot of a player.
