@@ -226,17 +226,21 @@ impl Connection {
             (Egress::Raw { bytes, .. }, session) => {
                 (LaneId(0), None, { if session.is_some() { Err(Refusal::NoLane) } else { self.raw.push(bytes) } })
             }
-            (_, session) => {
-                session.into_iter().for_each(|session| session.flush());
-                self.raw.release();
-                return;
-            }
+            _ => return self.flush(),
         };
         desk.report_receipts(self.id, ingress);
         if let Err(refusal) = outcome {
             desk.counters.refused += 1;
             ingress.push(Ingress::Blocked { connection: self.id, lane, refusal, receipt });
         }
+    }
+
+    /// Releases what was queued.
+    pub(crate) fn flush(&mut self) {
+        if let Some(session) = &mut self.session {
+            session.flush();
+        }
+        self.raw.release();
     }
 
     /// Ends the connection from this side.
@@ -320,8 +324,10 @@ impl Connection {
         if let Some(due) = self.session.as_ref().and_then(|session| session.next_timeout(now)) {
             next = next.min(due);
         }
-        if let Upgrade::Announcing(announcing) = &self.upgrade {
-            next = announcing.due().map_or(next, |due| next.min(due));
+        match &self.upgrade {
+            Upgrade::Announcing(announcing) => next = announcing.due().map_or(next, |due| next.min(due)),
+            Upgrade::Answered { due: true, .. } => next = now,
+            _ => {}
         }
         if let Some(mtu) = self.mtu.as_ref().filter(|_| self.sealer.leads()) {
             next = next.min(mtu.due());
@@ -363,7 +369,7 @@ impl Connection {
             return self.take_notice(now, payload, desk, ingress);
         }
         let Some(session) = &mut self.session else {
-            ingress.push(Ingress::Raw { connection: self.id, bytes: desk.arena.copy(payload) });
+            desk.inbox.deliver_raw(self.id, payload, ingress);
             return Verdict::Alive;
         };
         match session.receive(now, payload, desk, ingress) {

@@ -68,7 +68,7 @@ pub enum Ingress {
         connection: ConnectionId,
         /// On which lane.
         lane: LaneId,
-        /// The message, sharing its datagram's buffer: copy what is kept for long.
+        /// The message, sharing a buffer with others that came at the same time: copy what is kept for long.
         bytes: Span,
     },
     /// A raw payload came from a peer without lanes.

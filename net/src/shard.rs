@@ -16,6 +16,16 @@ pub trait Shard {
     /// forged, at most counters change.
     fn handle(&mut self, now: Duration, from: SocketAddr, datagram: &mut [u8], ingress: &mut Vec<Ingress>);
 
+    /// Takes datagrams received together, each with its sender: the same as one after the other, for less.
+    fn handle_batch(
+        &mut self,
+        now: Duration,
+        batch: &mut dyn Iterator<Item = (SocketAddr, &mut [u8])>,
+        ingress: &mut Vec<Ingress>,
+    ) {
+        batch.for_each(|(from, datagram)| self.handle(now, from, datagram, ingress));
+    }
+
     /// Carries out one wish of the owner. A wish for a connection that is gone is answered with
     /// [`Ingress::Blocked`] if it was a message, and otherwise ignored.
     fn apply(&mut self, now: Duration, egress: Egress, ingress: &mut Vec<Ingress>);

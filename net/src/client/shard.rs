@@ -253,6 +253,7 @@ impl Shard for ClientShard {
             Stage::Over => self.desk.counters.count(Fault::Unexpected),
             _ => self.shake(now, datagram, ingress),
         }
+        self.desk.inbox.seal(ingress);
     }
 
     fn apply(&mut self, now: Duration, egress: Egress, ingress: &mut Vec<Ingress>) {

@@ -11,7 +11,7 @@ use quinn_udp::{RecvMeta, UdpSockRef, UdpSocketState};
 
 use crate::event::{Egress, Ingress};
 use crate::io::exchange::Exchange;
-use crate::io::outbox::Outbox;
+use crate::io::outbox::{Flushed, Outbox};
 use crate::io::port;
 use crate::shard::Shard;
 
@@ -225,9 +225,16 @@ impl<S: Shard> Driver<S> {
     fn reckon(&mut self, now: Duration, ingress: &mut Vec<Ingress>) {
         self.give_parcels();
         self.shard.advance(now, ingress);
-        let outbox = &mut self.outbox;
-        self.shard.transmit(now, &mut |to, datagram| outbox.push(to, datagram));
-        let flushed = self.outbox.flush(&self.socket, &self.state);
+        let (outbox, socket, state) = (&mut self.outbox, &self.socket, &self.state);
+        let mut flushed = Flushed::default();
+        self.shard.transmit(now, &mut |to, datagram| {
+            // What was just written is still in the nearest cache.
+            if outbox.is_full_for(to) {
+                flushed.add(outbox.flush(socket, state));
+            }
+            outbox.push(to, datagram);
+        });
+        flushed.add(outbox.flush(socket, state));
         self.counters.sent += flushed.sent;
         self.counters.send_calls += flushed.calls;
         self.counters.dropped += flushed.dropped;
@@ -269,13 +276,13 @@ impl<S: Shard> Driver<S> {
                 Err(error) if is_passing(&error) => continue,
                 Err(error) => return Err(error),
             };
-            for (meta, chunk) in metas[..count].iter().zip(self.buffer.chunks_exact_mut(RECEIVE_BYTES)) {
+            let trains = metas[..count].iter().zip(self.buffer.chunks_exact_mut(RECEIVE_BYTES));
+            let received = &mut self.counters.received;
+            let mut datagrams = trains.flat_map(|(meta, chunk)| {
                 let from = SocketAddr::new(meta.addr.ip().to_canonical(), meta.addr.port());
-                for datagram in chunk[..meta.len].chunks_mut(meta.stride.max(1)) {
-                    self.counters.received += 1;
-                    self.shard.handle(now, from, datagram, ingress);
-                }
-            }
+                chunk[..meta.len].chunks_mut(meta.stride.max(1)).map(move |datagram| (from, datagram))
+            });
+            self.shard.handle_batch(now, &mut datagrams.by_ref().inspect(|_| *received += 1), ingress);
         }
         Ok(())
     }

@@ -8,6 +8,8 @@ use quinn_udp::{Transmit, UdpSockRef, UdpSocketState};
 
 /// Most bytes of one segmented send.
 const MAX_SEGMENTED_BYTES: usize = 60_000;
+/// Datagrams of one system call, where it takes several to different addresses.
+const BATCH: usize = 32;
 
 /// Datagrams back to back, with where each goes.
 #[derive(Debug, Default)]
@@ -39,11 +41,20 @@ impl Outbox {
         Self { maps_v4, ..Self::default() }
     }
 
-    pub(super) fn push(&mut self, to: SocketAddr, datagram: &[u8]) {
-        let to = match to {
+    /// Whether to flush before a datagram to `to` is added: there are enough for a system call, and none of them is to that address.
+    pub(super) fn is_full_for(&self, to: SocketAddr) -> bool {
+        self.entries.len() >= BATCH && self.entries.last().is_some_and(|last| last.to != self.mapped(to))
+    }
+
+    fn mapped(&self, to: SocketAddr) -> SocketAddr {
+        match to {
             SocketAddr::V4(v4) if self.maps_v4 => SocketAddrV6::new(v4.ip().to_ipv6_mapped(), v4.port(), 0, 0).into(),
             to => to,
-        };
+        }
+    }
+
+    pub(super) fn push(&mut self, to: SocketAddr, datagram: &[u8]) {
+        let to = self.mapped(to);
         let start = self.bytes.len();
         self.bytes.extend_from_slice(datagram);
         self.entries.push(Entry { to, start, end: self.bytes.len() });
@@ -112,14 +123,14 @@ impl Outbox {
 }
 
 impl Flushed {
-    fn add(&mut self, other: Self) {
+    pub(super) fn add(&mut self, other: Self) {
         self.sent += other.sent;
         self.calls += other.calls;
         self.dropped += other.dropped;
     }
 }
 
-/// Sends datagrams to different addresses with one system call for up to [`linux::BATCH`] of them.
+/// Sends datagrams to different addresses with one system call for up to [`BATCH`] of them.
 #[cfg(target_os = "linux")]
 fn send_batch(socket: &UdpSocket, bytes: &[u8], entries: &[Entry]) -> Flushed {
     linux::send_batch(socket, bytes, entries)
@@ -149,10 +160,7 @@ mod linux {
     use rustix::net::addr::SocketAddrArg;
     use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, sendmmsg};
 
-    use super::{Entry, Flushed, send_one};
-
-    /// Datagrams of one system call.
-    const BATCH: usize = 32;
+    use super::{BATCH, Entry, Flushed, send_one};
 
     pub(super) fn send_batch(socket: &UdpSocket, bytes: &[u8], entries: &[Entry]) -> Flushed {
         let mut flushed = Flushed::default();

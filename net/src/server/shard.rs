@@ -51,19 +51,22 @@ pub struct ServerShard {
     forwarded: Vec<u8>,
 }
 
+#[derive(Default)]
 struct Slot {
     generation: u64,
     /// Whether it is among the dirty ones.
     is_dirty: bool,
+    /// Whether it is among the ready ones, and whether what was queued before is to be released in its turn.
+    is_ready: bool,
+    is_flushed: bool,
+    /// Earliest time it is entered for in the timers.
+    timer: Option<Duration>,
     client: Option<Box<Client>>,
 }
 
 struct Client {
     connection: Connection,
     client_id: u64,
-    /// Earliest time it is entered for in the timers.
-    timer: Option<Duration>,
-    is_ready: bool,
 }
 
 impl ServerShard {
@@ -248,7 +251,7 @@ impl ServerShard {
             address,
             lanes: connection.has_lanes(),
         });
-        let client = Client { connection, client_id: pending.client_id, timer: None, is_ready: false };
+        let client = Client { connection, client_id: pending.client_id };
         self.slots[id.index() as usize].client = Some(Box::new(client));
         self.by_address.insert(address, id.index());
         self.registry.settle(address, self.config.shard);
@@ -266,12 +269,13 @@ impl ServerShard {
         let index = match self.free.pop() {
             Some(index) => index,
             None if self.slots.len() < ConnectionId::MAX_SLOTS => {
-                self.slots.push(Slot { generation: 0, is_dirty: false, client: None });
+                self.slots.push(Slot::default());
                 self.slots.len() as u32 - 1
             }
             None => return None,
         };
-        self.slots[index as usize].generation += 1;
+        let slot = &mut self.slots[index as usize];
+        (slot.generation, slot.is_flushed, slot.timer) = (slot.generation + 1, false, None);
         Some(index)
     }
 
@@ -282,13 +286,13 @@ impl ServerShard {
             return;
         }
         client.connection.close(now, (code, text), &mut self.desk, ingress);
-        self.conclude(index, Verdict::Closing(DisconnectReason::Local { code }), ingress);
+        self.conclude(now, index, Verdict::Closing(DisconnectReason::Local { code }), ingress);
     }
 
     /// Draws the consequences of a verdict.
-    fn conclude(&mut self, index: u32, verdict: Verdict, ingress: &mut Vec<Ingress>) {
+    fn conclude(&mut self, now: Duration, index: u32, verdict: Verdict, ingress: &mut Vec<Ingress>) {
         let (reason, gone) = match verdict {
-            Verdict::Alive => return self.mark_ready(index),
+            Verdict::Alive => return self.schedule(now, index),
             Verdict::Finished => return self.forget(index),
             Verdict::Moved(before) => return self.move_from(index, before),
             Verdict::Closing(reason) => (reason, false),
@@ -340,7 +344,7 @@ impl ServerShard {
     ) {
         if let Some(client) = &mut self.slots[index as usize].client {
             let verdict = client.connection.handle(now, (from, datagram), &mut self.desk, ingress);
-            self.conclude(index, verdict, ingress);
+            self.conclude(now, index, verdict, ingress);
         }
     }
 
@@ -381,26 +385,37 @@ impl ServerShard {
     }
 
     fn mark_ready(&mut self, index: u32) {
-        if let Some(client) = self.slots[index as usize].client.as_mut().filter(|client| !client.is_ready) {
-            client.is_ready = true;
+        let slot = &mut self.slots[index as usize];
+        if !std::mem::replace(&mut slot.is_ready, true) {
             self.ready.push_back(index);
         }
     }
 
-    fn flush(&mut self, index: u32, connection: ConnectionId, ingress: &mut Vec<Ingress>) {
-        let Some(client) = &mut self.slots[index as usize].client else { return };
-        client.connection.apply(Egress::Flush { connection }, &mut self.desk, ingress);
+    /// Gives a connection its turn if it has something to do now, and otherwise enters it for when it has.
+    fn schedule(&mut self, now: Duration, index: u32) {
+        let slot = &mut self.slots[index as usize];
+        let Some(client) = slot.client.as_ref().filter(|_| !slot.is_ready) else { return };
+        let next = client.connection.next_timeout(now);
+        if next <= now {
+            return self.mark_ready(index);
+        }
+        if slot.timer.is_none_or(|timer| next < timer) {
+            slot.timer = Some(next);
+            self.timers.enter(next, client.connection.id);
+        }
+    }
+
+    /// Releases what was queued for a connection, in its turn: until then its memory is not touched.
+    fn flush(&mut self, index: u32) {
+        self.slots[index as usize].is_flushed = true;
         self.mark_ready(index);
     }
 
-    fn flush_all(&mut self, ingress: &mut Vec<Ingress>) {
+    fn flush_all(&mut self) {
         let mut dirty = std::mem::take(&mut self.dirty);
         for index in dirty.drain(..) {
-            let slot = &mut self.slots[index as usize];
-            slot.is_dirty = false;
-            if let Some(connection) = slot.client.as_ref().map(|client| client.connection.id) {
-                self.flush(index, connection, ingress);
-            }
+            self.slots[index as usize].is_dirty = false;
+            self.flush(index);
         }
         self.dirty = dirty;
     }
@@ -409,6 +424,9 @@ impl ServerShard {
         if let Some(slot) = self.slots.get_mut(connection.index() as usize)
             && let Some(client) = slot.client.as_mut().filter(|client| client.connection.id == connection)
         {
+            if std::mem::take(&mut slot.is_flushed) {
+                client.connection.flush();
+            }
             client.connection.apply(egress, &mut self.desk, ingress);
             if !std::mem::replace(&mut slot.is_dirty, true) {
                 self.dirty.push(connection.index());
@@ -424,8 +442,9 @@ impl ServerShard {
     }
 }
 
-impl Shard for ServerShard {
-    fn handle(&mut self, now: Duration, from: SocketAddr, datagram: &mut [u8], ingress: &mut Vec<Ingress>) {
+impl ServerShard {
+    /// Takes a datagram; the messages it brings have no bytes until the inbox is sealed.
+    fn take(&mut self, now: Duration, (from, datagram): (SocketAddr, &mut [u8]), ingress: &mut Vec<Ingress>) {
         self.desk.counters.datagrams_in += 1;
         self.desk.counters.bytes_in += datagram.len() as u64;
         if Request::is_request(datagram) {
@@ -446,16 +465,33 @@ impl Shard for ServerShard {
             _ => self.desk.counters.count(Fault::UnknownAddress),
         }
     }
+}
+
+impl Shard for ServerShard {
+    fn handle(&mut self, now: Duration, from: SocketAddr, datagram: &mut [u8], ingress: &mut Vec<Ingress>) {
+        self.take(now, (from, datagram), ingress);
+        self.desk.inbox.seal(ingress);
+    }
+
+    fn handle_batch(
+        &mut self,
+        now: Duration,
+        batch: &mut dyn Iterator<Item = (SocketAddr, &mut [u8])>,
+        ingress: &mut Vec<Ingress>,
+    ) {
+        batch.for_each(|datagram| self.take(now, datagram, ingress));
+        self.desk.inbox.seal(ingress);
+    }
 
     fn apply(&mut self, now: Duration, egress: Egress, ingress: &mut Vec<Ingress>) {
         match egress {
             Egress::Send { connection, .. } | Egress::Raw { connection, .. } => self.send(connection, egress, ingress),
             Egress::Flush { connection } => {
                 if self.client(connection).is_some() {
-                    self.flush(connection.index(), connection, ingress);
+                    self.flush(connection.index());
                 }
             }
-            Egress::FlushAll => self.flush_all(ingress),
+            Egress::FlushAll => self.flush_all(),
             Egress::Disconnect { connection, code, text } => {
                 if self.client(connection).is_some() {
                     self.close(now, connection.index(), (code, text), ingress);
@@ -467,14 +503,14 @@ impl Shard for ServerShard {
     fn advance(&mut self, now: Duration, ingress: &mut Vec<Ingress>) {
         self.admission.expire(now);
         while let Some((at, connection)) = self.timers.pop(now) {
-            let slot = self.slots.get_mut(connection.index() as usize);
-            let Some(client) = slot.and_then(|slot| slot.client.as_mut()) else { continue };
-            if client.connection.id != connection || client.timer != Some(at) {
+            let Some(slot) = self.slots.get_mut(connection.index() as usize) else { continue };
+            let Some(client) = slot.client.as_mut().filter(|_| slot.timer == Some(at)) else { continue };
+            if client.connection.id != connection {
                 continue;
             }
-            client.timer = None;
+            slot.timer = None;
             let verdict = client.connection.advance(now, &mut self.desk, ingress);
-            self.conclude(connection.index(), verdict, ingress);
+            self.conclude(now, connection.index(), verdict, ingress);
         }
     }
 
@@ -485,12 +521,17 @@ impl Shard for ServerShard {
             out(to, &reply);
         }
         while let Some(index) = self.ready.pop_front() {
-            let Some(client) = &mut self.slots[index as usize].client else { continue };
-            client.is_ready = false;
+            let slot = &mut self.slots[index as usize];
+            slot.is_ready = false;
+            let is_flushed = std::mem::take(&mut slot.is_flushed);
+            let Some(client) = &mut slot.client else { continue };
+            if is_flushed {
+                client.connection.flush();
+            }
             client.connection.transmit(now, &mut self.desk, out);
             let next = client.connection.next_timeout(now);
-            if client.timer.is_none_or(|timer| next < timer) {
-                client.timer = Some(next);
+            if slot.timer.is_none_or(|timer| next < timer) {
+                slot.timer = Some(next);
                 self.timers.enter(next, client.connection.id);
             }
         }
@@ -520,6 +561,7 @@ impl Shard for ServerShard {
                     Some(index) => self.hand_to(now, index, (from, &mut datagram), ingress),
                     None => self.desk.counters.count(Fault::UnknownAddress),
                 }
+                self.desk.inbox.seal(ingress);
                 self.forwarded = datagram;
             }
         }

@@ -5,11 +5,13 @@ use crate::counters::Counters;
 use crate::entropy::{Entropy, SeedEntropy};
 use crate::event::Ingress;
 use crate::id::{ConnectionId, ReceiptKey};
+use crate::session::frame::Frame;
 use crate::session::inbound::Reassembly;
+use crate::session::inbox::Inbox;
 use crate::session::recovery::Settled;
 use crate::session::sent::Carried;
 
-/// Bytes of a chunk that holds one received datagram.
+/// Bytes of a chunk that holds one datagram for another shard.
 const CHUNK_BYTES: usize = 1_400;
 /// Chunks remembered for reuse.
 const CHUNKS: usize = 4_096;
@@ -17,7 +19,11 @@ const CHUNKS: usize = 4_096;
 /// Counters, buffers for received messages and scratch space.
 pub(crate) struct Desk {
     pub(crate) counters: Counters,
+    /// Datagrams on their way to other shards.
     pub(crate) arena: Arena,
+    pub(crate) inbox: Inbox,
+    /// Frames of the payload being taken.
+    pub(crate) frames: Vec<Frame>,
     pub(crate) entropy: SeedEntropy,
     pub(crate) reassembly: Reassembly,
     pub(crate) settled: Settled,
@@ -35,6 +41,8 @@ impl Desk {
         Self {
             counters: Counters::default(),
             arena: Arena::new(CHUNK_BYTES, CHUNKS),
+            inbox: Inbox::new(),
+            frames: Vec::new(),
             entropy,
             reassembly: Reassembly { used: 0, max: max_reassembly_bytes },
             settled: Settled::default(),

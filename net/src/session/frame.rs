@@ -3,7 +3,7 @@
 //! A payload is a head (one byte whose two low bits tell the length of the packet number, then that many bytes of it) and frames
 //! to its end. The first byte of a frame tells its kind.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
 use crate::disconnect::DisconnectCode;
@@ -26,30 +26,56 @@ const FRAGMENT: u8 = 0x40;
 const FOLLOWS: u8 = 0x20;
 const TO_END: u8 = 0x10;
 
+/// A range of a payload's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    start: u32,
+    end: u32,
+}
+
+impl Place {
+    fn new(start: usize, end: usize) -> Self {
+        Self { start: start as u32, end: end as u32 }
+    }
+
+    pub(crate) fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// The bytes, in the payload they were found in.
+    pub(crate) fn of(self, payload: &[u8]) -> &[u8] {
+        &payload[Range::from(self)]
+    }
+}
+
+impl From<Place> for Range<usize> {
+    fn from(place: Place) -> Self {
+        place.start as usize..place.end as usize
+    }
+}
+
 /// One frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Frame<'a> {
+pub(crate) enum Frame {
     /// Asks for an acknowledgement and says nothing.
     Ping,
-    Ack(AckFrame<'a>),
+    Ack(AckFrame),
     /// The connection is over.
     Disconnect {
         code: DisconnectCode,
-        text: &'a [u8],
+        text: Place,
     },
-    Lane(LaneFrame<'a>),
+    Lane(LaneFrame),
 }
 
 /// A message or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LaneFrame<'a> {
+pub(crate) struct LaneFrame {
     pub(crate) lane: u8,
     pub(crate) id: WireId,
     /// First byte and length of the whole message, if this is a part.
     pub(crate) part: Option<(u32, u32)>,
-    pub(crate) content: &'a [u8],
-    /// Where `content` begins in the payload.
-    pub(crate) at: usize,
+    pub(crate) content: Place,
 }
 
 /// How a lane frame names its message.
@@ -65,48 +91,47 @@ pub(crate) enum WireId {
 
 /// An acknowledgement; its ranges were checked when it was read.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct AckFrame<'a> {
+pub(crate) struct AckFrame {
     pub(crate) newest: u64,
     pub(crate) delay: Duration,
-    ranges: &'a [u8],
+    ranges: Place,
     count: u8,
 }
 
-impl<'a> AckFrame<'a> {
-    /// Acknowledged numbers, newest first.
-    pub(crate) fn ranges(&self) -> impl Iterator<Item = RangeInclusive<u64>> + 'a {
-        let mut reader = PayloadReader::new(self.ranges);
-        let mut next_end = Some(self.newest);
-        let mut first = true;
+/// The range after one that begins with `before`; `None` where it would reach below zero or is cut off.
+fn read_range(from: &mut PayloadReader<'_>, before: Option<u64>, newest: u64) -> Option<RangeInclusive<u64>> {
+    let end = match before {
+        None => newest,
+        Some(before) => before.checked_sub(from.varint()?.checked_add(2)?)?,
+    };
+    Some(end.checked_sub(from.varint()?)?..=end)
+}
+
+impl AckFrame {
+    /// Acknowledged numbers, newest first, from the payload the frame was read from.
+    pub(crate) fn ranges<'a>(&self, payload: &'a [u8]) -> impl Iterator<Item = RangeInclusive<u64>> + use<'a> {
+        let (mut reader, mut before, newest) = (PayloadReader::new(self.ranges.of(payload)), None, self.newest);
         (0..self.count).map_while(move |_| {
-            let gap = if first { Some(0) } else { reader.varint().and_then(|gap| gap.checked_add(2)) };
-            let end = if first { next_end? } else { next_end?.checked_sub(gap?)? };
-            first = false;
-            let start = end.checked_sub(reader.varint()?)?;
-            next_end = Some(start);
-            Some(start..=end)
+            let range = read_range(&mut reader, before, newest)?;
+            before = Some(*range.start());
+            Some(range)
         })
     }
 
-    fn read(from: &mut PayloadReader<'a>, payload: &'a [u8]) -> Option<Self> {
+    fn read(from: &mut PayloadReader<'_>) -> Option<Self> {
         let newest = from.varint()?;
         let delay = Duration::from_micros(from.varint()?.saturating_mul(8));
-        let count = from.byte()?;
-        let start = from.position();
-        for index in 0..count {
-            if index > 0 {
-                from.varint()?;
-            }
-            from.varint()?;
+        let count = from.byte().filter(|&count| count > 0)?;
+        let (start, mut before) = (from.position(), None);
+        for _ in 0..count {
+            before = Some(*read_range(from, before, newest)?.start());
         }
-        let ack = Self { newest, delay, ranges: &payload[start..from.position()], count };
-        (count > 0 && ack.ranges().count() == usize::from(count)).then_some(ack)
+        Some(Self { newest, delay, ranges: Place::new(start, from.position()), count })
     }
 }
 
 /// Reads the frames of a payload one after the other. After an error it has nothing more.
 pub(crate) struct FrameReader<'a> {
-    payload: &'a [u8],
     from: PayloadReader<'a>,
     /// Lanes whose messages carry ids.
     with_ids: u16,
@@ -119,7 +144,7 @@ pub(crate) struct FrameError;
 impl<'a> FrameReader<'a> {
     #[cfg(test)]
     pub(crate) fn new(payload: &'a [u8]) -> Self {
-        Self { payload, from: PayloadReader::new(payload), with_ids: u16::MAX }
+        Self { from: PayloadReader::new(payload), with_ids: u16::MAX }
     }
 
     /// Reads the head of a payload: the low bits of its packet number with their count, and its frames.
@@ -131,18 +156,18 @@ impl<'a> FrameReader<'a> {
         }
         let bytes = usize::from(head & 3) + 1;
         let low = from.number(bytes)?;
-        Some((low, 8 * bytes as u32, Self { payload, from, with_ids }))
+        Some((low, 8 * bytes as u32, Self { from, with_ids }))
     }
 
-    fn read(&mut self) -> Option<Frame<'a>> {
+    fn read(&mut self) -> Option<Frame> {
         let kind = self.from.byte()?;
         match kind {
             PING_FRAME => Some(Frame::Ping),
-            ACK_FRAME => AckFrame::read(&mut self.from, self.payload).map(Frame::Ack),
+            ACK_FRAME => AckFrame::read(&mut self.from).map(Frame::Ack),
             DISCONNECT_FRAME => {
                 let code = DisconnectCode::from_byte(self.from.byte()?);
                 let bytes = usize::try_from(self.from.varint()?).ok()?;
-                let text = self.from.take(bytes)?;
+                let text = self.take(bytes)?;
                 (bytes <= MAX_TEXT_BYTES).then_some(Frame::Disconnect { code, text })
             }
             kind if kind & LANE_FRAME != 0 => self.read_lane(kind).map(Frame::Lane),
@@ -150,7 +175,13 @@ impl<'a> FrameReader<'a> {
         }
     }
 
-    fn read_lane(&mut self, kind: u8) -> Option<LaneFrame<'a>> {
+    fn take(&mut self, bytes: usize) -> Option<Place> {
+        let start = self.from.position();
+        self.from.take(bytes)?;
+        Some(Place::new(start, self.from.position()))
+    }
+
+    fn read_lane(&mut self, kind: u8) -> Option<LaneFrame> {
         let lane = kind & 15;
         let has_ids = self.with_ids >> lane & 1 == 1;
         let id = match (has_ids, kind & FOLLOWS != 0) {
@@ -167,8 +198,7 @@ impl<'a> FrameReader<'a> {
         };
         let bytes =
             if kind & TO_END != 0 { self.from.remaining() } else { usize::try_from(self.from.varint()?).ok()? };
-        let at = self.from.position();
-        let content = self.from.take(bytes)?;
+        let content = self.take(bytes)?;
         if let Some((start, total)) = part {
             let end = start.checked_add(bytes as u32)?;
             let aligned = bytes > 0 && (bytes % BLOCK_BYTES == 0 || end == total);
@@ -176,12 +206,12 @@ impl<'a> FrameReader<'a> {
                 return None;
             }
         }
-        Some(LaneFrame { lane, id, part, content, at })
+        Some(LaneFrame { lane, id, part, content })
     }
 }
 
-impl<'a> Iterator for FrameReader<'a> {
-    type Item = Result<Frame<'a>, FrameError>;
+impl Iterator for FrameReader<'_> {
+    type Item = Result<Frame, FrameError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.from.remaining() == 0 {
@@ -294,8 +324,7 @@ mod tests {
                 prop_assert_eq!(frame.lane, *lane);
                 prop_assert_eq!(frame.id, id.map_or(WireId::Follows, WireId::Low));
                 prop_assert_eq!(frame.part, *part);
-                prop_assert_eq!(frame.content, &content[..]);
-                prop_assert_eq!(&out[frame.at..frame.at + content.len()], &content[..]);
+                prop_assert_eq!(frame.content.of(&out), &content[..]);
             }
             prop_assert!(reader.next().is_none());
         }
@@ -307,7 +336,8 @@ mod tests {
                 let mut count = 0;
                 for frame in frames {
                     if let Ok(Frame::Ack(ack)) = frame {
-                        prop_assert!(ack.ranges().all(|range| *range.end() <= ack.newest));
+                        prop_assert_eq!(ack.ranges(&bytes).count(), usize::from(ack.count));
+                        prop_assert!(ack.ranges(&bytes).all(|range| *range.end() <= ack.newest));
                     }
                     count += 1;
                 }

@@ -59,7 +59,9 @@ impl Bench {
         write_head(self.number, self.number, &mut payload);
         payload.extend_from_slice(frames);
         self.number += 1;
-        self.session.receive(NOW, &payload, &mut self.desk, &mut self.events).map(drop)
+        let outcome = self.session.receive(NOW, &payload, &mut self.desk, &mut self.events).map(drop);
+        self.desk.inbox.seal(&mut self.events);
+        outcome
     }
 
     fn fragment(&mut self, lane: u8, id: u32, start: u32, (bytes, total): (usize, u32)) -> Result<(), Fault> {
@@ -197,9 +199,10 @@ fn received_buffers_are_reused() {
         let mut frames = vec![];
         LaneHead { lane: 3, id: WireId::None, part: None }.write(&[7; 100], &mut frames);
         bench.receive(&frames).unwrap();
+        assert!(matches!(&bench.events[..], [Ingress::Message { bytes, .. }] if **bytes == [7; 100]));
         bench.events.clear();
     }
-    assert_eq!(bench.desk.arena.chunks(), 1);
+    assert_eq!(bench.desk.inbox.chunks(), 1);
 }
 
 // N-3: room is shared by weight within a priority.

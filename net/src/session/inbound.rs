@@ -3,14 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::arena::Span;
 use crate::counters::Fault;
 use crate::lane::{LaneConfig, LaneKind, MESSAGE_OVERHEAD_BYTES};
 use crate::session::blocks::Blocks;
 use crate::session::frame::{ID_BITS, LaneFrame, WireId};
 use crate::session::outbound::MAX_AHEAD;
 use crate::session::varint::widen;
-use crate::stats::LaneStats;
 
 /// Longest an unfinished message may go without a new part.
 pub(crate) const MAX_STALL: Duration = Duration::from_secs(30);
@@ -52,6 +50,24 @@ pub(crate) struct Check {
     extra_bytes: usize,
 }
 
+/// A message that may go to the owner.
+#[derive(Debug)]
+pub(crate) enum Delivery<'a> {
+    /// It lies in the payload that is being taken.
+    Fresh(&'a [u8]),
+    /// It waited, or came in parts.
+    Held(Vec<u8>),
+}
+
+impl Delivery<'_> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Fresh(bytes) => bytes.len(),
+            Self::Held(bytes) => bytes.len(),
+        }
+    }
+}
+
 /// What became of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
@@ -72,7 +88,7 @@ impl Inbound {
     }
 
     /// The full id of a frame, given the one before on the lane in this payload.
-    pub(crate) fn id(&self, frame: &LaneFrame<'_>, previous: Option<u64>) -> Option<u64> {
+    pub(crate) fn id(&self, frame: &LaneFrame, previous: Option<u64>) -> Option<u64> {
         match frame.id {
             WireId::Low(low) => Some(widen(u64::from(low), ID_BITS, self.next)),
             WireId::Follows => previous?.checked_add(1),
@@ -81,7 +97,7 @@ impl Inbound {
     }
 
     /// Checks a frame against the lane's rules and limits. Returns the bytes it would add to what is held.
-    pub(crate) fn check(&self, config: &LaneConfig, frame: &LaneFrame<'_>, check: &mut Check) -> Result<usize, Fault> {
+    pub(crate) fn check(&self, config: &LaneConfig, frame: &LaneFrame, check: &mut Check) -> Result<usize, Fault> {
         let id = self.id(frame, check.previous).ok_or(Fault::Frame)?;
         check.previous = Some(id);
         let total = frame.part.map_or(frame.content.len(), |(_, total)| total as usize);
@@ -113,35 +129,35 @@ impl Inbound {
         Ok(cost)
     }
 
-    /// Takes a checked frame of message `id`; messages that thereby may be delivered go to `deliver`. `span` is the frame's
-    /// content.
+    /// Takes a checked frame of message `id`, from the payload it came in; messages that thereby may be delivered go to `deliver`.
     pub(crate) fn take(
         &mut self,
         now: Duration,
         id: u64,
-        (frame, span): (&LaneFrame<'_>, impl FnOnce() -> Span),
-        deliver: &mut dyn FnMut(Span),
+        (frame, payload): (&LaneFrame, &[u8]),
+        deliver: &mut dyn FnMut(Delivery<'_>),
     ) -> Taken {
+        let content = frame.content.of(payload);
         match self.kind {
-            LaneKind::Unreliable => deliver(span()),
+            LaneKind::Unreliable => deliver(Delivery::Fresh(content)),
             LaneKind::Sequenced if id < self.next => return Taken::Stale,
             LaneKind::Sequenced => {
                 self.next = id + 1;
-                deliver(span());
+                deliver(Delivery::Fresh(content));
             }
             _ if id < self.next || self.delivered.contains(&id) => return Taken::Duplicate,
             _ => {
                 let message = match frame.part {
-                    Some(part) => match self.take_part(now, id, part, frame.content) {
-                        Some(message) => message,
+                    Some(part) => match self.take_part(now, id, part, content) {
+                        Some(message) => Delivery::Held(message),
                         None => return Taken::New,
                     },
                     None if matches!(self.waiting.get(&id), Some(Waiting::Whole(_))) => return Taken::Duplicate,
                     None if self.kind == LaneKind::ReliableOrdered && id != self.next => {
-                        self.hold(id, Waiting::Whole(frame.content.to_vec()));
+                        self.hold(id, Waiting::Whole(content.to_vec()));
                         return Taken::New;
                     }
-                    None => span(),
+                    None => Delivery::Fresh(content),
                 };
                 self.complete(id, message, deliver);
             }
@@ -157,7 +173,7 @@ impl Inbound {
     }
 
     /// Adds a part; the whole message if it was the last one missing and it may be delivered now.
-    fn take_part(&mut self, now: Duration, id: u64, (start, total): (u32, u32), content: &[u8]) -> Option<Span> {
+    fn take_part(&mut self, now: Duration, id: u64, (start, total): (u32, u32), content: &[u8]) -> Option<Vec<u8>> {
         if matches!(self.waiting.get(&id), Some(Waiting::Whole(_))) {
             return None;
         }
@@ -180,7 +196,7 @@ impl Inbound {
         }
         self.waiting.remove(&id);
         self.held_bytes -= whole.len() + MESSAGE_OVERHEAD_BYTES;
-        Some(whole.into())
+        Some(whole)
     }
 
     fn hold(&mut self, id: u64, waiting: Waiting) {
@@ -188,7 +204,7 @@ impl Inbound {
         self.waiting.insert(id, waiting);
     }
 
-    fn complete(&mut self, id: u64, message: Span, deliver: &mut dyn FnMut(Span)) {
+    fn complete(&mut self, id: u64, message: Delivery<'_>, deliver: &mut dyn FnMut(Delivery<'_>)) {
         deliver(message);
         if self.kind == LaneKind::ReliableUnordered {
             self.delivered.insert(id);
@@ -205,15 +221,9 @@ impl Inbound {
             let waiting = entry.remove();
             self.held_bytes -= waiting.cost();
             if let Waiting::Whole(bytes) = waiting {
-                deliver(bytes.into());
+                deliver(Delivery::Held(bytes));
             }
             self.next += 1;
         }
     }
-}
-
-/// Counts a delivery.
-pub(crate) fn count_delivery(stats: &mut LaneStats, bytes: &Span) {
-    stats.messages_in += 1;
-    stats.bytes_in += bytes.len() as u64;
 }

@@ -5,6 +5,7 @@ mod config;
 mod desk;
 mod frame;
 mod inbound;
+mod inbox;
 mod outbound;
 mod pacer;
 mod packing;

@@ -20,8 +20,8 @@ impl Pacer {
 
     /// Notes that `bytes` passed at `bytes_s` bytes per second, which is not 0.
     pub(crate) fn pass(&mut self, now: Duration, bytes: usize, bytes_s: u64) {
-        let takes = u128::from(bytes as u64) * 1_000_000_000 / u128::from(bytes_s.max(1));
-        self.even = self.even.max(now) + Duration::from_nanos(takes as u64);
+        let takes = (bytes as u64).saturating_mul(1_000_000_000) / bytes_s.max(1);
+        self.even = self.even.max(now) + Duration::from_nanos(takes);
     }
 
     /// The same for bytes that may pass without having asked; those further ahead of the rate than a quarter of a second are

@@ -8,7 +8,7 @@ use crate::id::LaneId;
 use crate::lane::{LaneConfig, LaneSet};
 use crate::session::desk::Desk;
 use crate::session::frame::{PAYLOAD_BYTES, write_disconnect, write_head, write_ping};
-use crate::session::outbound::{Filling, Outbound};
+use crate::session::outbound::Filling;
 use crate::session::pacer::Pacer;
 use crate::session::received::Urgency;
 use crate::session::sent::SentPacket;
@@ -37,8 +37,11 @@ pub(super) struct Packing {
     background: u16,
     /// Lanes without urgency, as bits: unreliable ones and those that repeat anyway.
     lazy: u16,
+    /// Lanes whose messages are sent until they arrive, and those that repeat, as bits.
+    pub(super) reliable: u16,
+    pub(super) repeating: u16,
     /// Whether a flush asked for the datagram in which unacknowledged messages of repeating lanes ride again.
-    repeat: bool,
+    pub(super) repeat: bool,
     pacer: Pacer,
     /// Pace of the background, for which there is no least rate.
     background_pacer: Pacer,
@@ -62,14 +65,17 @@ impl Packing {
             .iter()
             .filter(|&&(lane, of)| of > 0 && of == class && lanes.lanes()[usize::from(lane)].kind.is_reliable());
         let background = last.fold(0, |bits, (lane, _)| bits | 1 << lane);
-        let is_lazy = |lane: &LaneConfig| !lane.kind.is_reliable() || lane.repeat.is_some();
-        let lazy =
-            lanes.lanes().iter().enumerate().filter(|(_, lane)| is_lazy(lane)).fold(0, |lazy, (i, _)| lazy | 1 << i);
+        let those = |are: fn(&LaneConfig) -> bool| {
+            let them = lanes.lanes().iter().enumerate().filter(|(_, lane)| are(lane));
+            them.fold(0, |bits, (index, _)| bits | 1 << index)
+        };
         Self {
             order,
             background,
             clocks: vec![0; usize::from(class) + 1].into(),
-            lazy,
+            lazy: those(|lane| !lane.kind.is_reliable() || lane.repeat.is_some()),
+            reliable: those(|lane| lane.kind.is_reliable()),
+            repeating: those(|lane| lane.repeat.is_some()),
             repeat: false,
             pacer: Pacer::default(),
             background_pacer: Pacer::default(),
@@ -160,6 +166,9 @@ impl Session {
 
     /// When something is due without new messages or datagrams.
     pub(crate) fn next_timeout(&self, now: Duration) -> Option<Duration> {
+        if self.recovery.is_probe_due() {
+            return Some(now);
+        }
         let mut next = self.recovery.next_timeout();
         let mut sooner = |time: Duration| next = Some(next.map_or(time, |next| next.min(time)));
         if let Some(due) = self.received.due() {
@@ -176,22 +185,12 @@ impl Session {
     }
 
     fn is_pending(&self) -> bool {
-        self.packing.repeat || self.outbound.iter().any(Outbound::is_pending)
-    }
-
-    /// Releases what was queued. Repeating lanes get their datagram even when nothing new was: a flush is the tick in which
-    /// the owner may send one.
-    pub(crate) fn flush(&mut self) {
-        self.outbound.iter_mut().for_each(Outbound::release);
-        let lanes = self.lanes.lanes().iter().zip(&self.outbound);
-        self.packing.repeat = lanes.into_iter().any(|(lane, held)| lane.repeat.is_some() && held.has_unacknowledged());
+        self.packing.repeat || self.pending != 0
     }
 
     /// Whether other lanes than those of the background have something to send.
     fn is_foreground_pending(&self) -> bool {
-        let background = self.packing.background;
-        let mut lanes = self.outbound.iter().enumerate();
-        self.packing.repeat || lanes.any(|(lane, outbound)| background >> lane & 1 == 0 && outbound.is_pending())
+        self.packing.repeat || self.pending & !self.packing.background != 0
     }
 
     fn gate(&self, now: Duration) -> Gate {
@@ -227,7 +226,7 @@ impl Session {
         let mut filling = Filling { now, number, out, limit: longest, carried, previous: None };
         *written = 0;
         self.packing.repeat = false;
-        for &(lane, _) in &self.packing.order {
+        for &(lane, _) in self.packing.order.iter().filter(|(lane, _)| self.packing.repeating >> lane & 1 == 1) {
             if let Some(repeat) = self.lanes.get(LaneId(lane)).and_then(|lane| lane.repeat) {
                 let before = filling.out.len();
                 self.outbound[usize::from(lane)].repeat(lane, repeat.window, repeat.byte_cap, &mut filling);
@@ -243,7 +242,10 @@ impl Session {
                 filling.limit = if *written == 0 && !self.outbound[index].is_cut() { longest } else { short };
             }
             let room = filling.limit >= before + MIN_ROOM_BYTES;
-            if !room || !self.outbound[index].fill(lane, &mut filling) {
+            let filled = room && self.outbound[index].fill(lane, &mut filling);
+            let is_pending = self.outbound[index].is_pending();
+            self.pending = self.pending & !(1 << lane) | u16::from(is_pending) << lane;
+            if !filled {
                 closed |= 1 << lane;
                 continue;
             }
@@ -265,7 +267,11 @@ impl Session {
 
     /// The lane to serve next, among those not `closed`: of the first class with something to send, the one served least.
     fn next_lane(&self, closed: u16) -> Option<(u8, u8)> {
-        let open = |&&(lane, _): &&(u8, u8)| closed >> lane & 1 == 0 && self.outbound[usize::from(lane)].is_pending();
+        let lanes = self.pending & !closed;
+        if lanes == 0 {
+            return None;
+        }
+        let open = |&&(lane, _): &&(u8, u8)| lanes >> lane & 1 == 1;
         let first = self.packing.order.iter().find(open)?;
         let class = self.packing.order.iter().filter(open).take_while(|(_, class)| *class == first.1);
         class.min_by_key(|(lane, _)| self.outbound[usize::from(*lane)].turn).copied()

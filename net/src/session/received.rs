@@ -173,7 +173,7 @@ mod tests {
             let mut reader = FrameReader::new(&out);
             let Some(Ok(Frame::Ack(ack))) = reader.next() else { panic!("an acknowledgement") };
             prop_assert_eq!(ack.delay, Duration::from_millis(4));
-            let told: BTreeSet<u64> = ack.ranges().flatten().collect();
+            let told: BTreeSet<u64> = ack.ranges(&out).flatten().collect();
             prop_assert_eq!(told, model);
             prop_assert!(reader.next().is_none());
         }

@@ -143,15 +143,21 @@ impl Recovery {
     }
 
     /// Whether every number of an acknowledgement was sent.
-    pub(crate) fn check(&self, ack: &AckFrame<'_>) -> Result<(), NeverSent> {
+    pub(crate) fn check(&self, ack: &AckFrame) -> Result<(), NeverSent> {
         if ack.newest < self.log.next_number() { Ok(()) } else { Err(NeverSent) }
     }
 
-    /// Takes an acknowledgement that was checked. Returns the newest number of ours whose telling the peer has seen.
-    pub(crate) fn on_ack(&mut self, now: Duration, ack: &AckFrame<'_>, settled: &mut Settled) -> Option<u64> {
+    /// Takes an acknowledgement that was checked, from the payload it came in. Returns the newest number of ours whose telling
+    /// the peer has seen.
+    pub(crate) fn on_ack(
+        &mut self,
+        now: Duration,
+        (ack, payload): (&AckFrame, &[u8]),
+        settled: &mut Settled,
+    ) -> Option<u64> {
         let before = self.in_flight;
         let mut batch = AckBatch::default();
-        for range in ack.ranges() {
+        for range in ack.ranges(payload) {
             let start = (*range.start()).max(self.log.first_number());
             for number in start..=*range.end() {
                 self.ack_one(number, &mut batch);
@@ -359,9 +365,8 @@ impl Recovery {
         if interval < self.rtt.min.min(GRANULARITY) || interval.is_zero() {
             return None;
         }
-        let bytes_s = u128::from(bytes) * 1_000_000_000 / interval.as_nanos();
         Some(Delivery {
-            bytes_s: bytes_s.min(u128::from(u64::MAX)) as u64,
+            bytes_s: bytes.saturating_mul(1_000_000_000) / interval.as_nanos() as u64,
             app_limited: mark.app_limited,
             delivered_before: mark.delivered,
             delivered: self.delivered,

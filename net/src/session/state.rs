@@ -11,7 +11,7 @@ use crate::lane::{LaneKind, LaneSet, MAX_LANES};
 use crate::session::config::SessionConfig;
 use crate::session::desk::Desk;
 use crate::session::frame::{AckFrame, Frame, FrameReader, LaneFrame, PAYLOAD_BYTES};
-use crate::session::inbound::{Check, Inbound, Taken, count_delivery};
+use crate::session::inbound::{Check, Inbound, Taken};
 use crate::session::outbound::Outbound;
 use crate::session::packing::Packing;
 use crate::session::received::{Received, Urgency};
@@ -39,6 +39,9 @@ pub(crate) struct Session {
     /// Lanes whose messages have ids on the wire.
     with_ids: u16,
     pub(super) outbound: Box<[Outbound]>,
+    /// Lanes with messages since the last flush, and lanes with something to send, as bits.
+    unreleased: u16,
+    pub(super) pending: u16,
     inbound: Box<[Inbound]>,
     pub(super) received: Received,
     pub(super) recovery: Recovery,
@@ -57,6 +60,8 @@ impl Session {
             connection,
             with_ids: with_ids.fold(0, |ids, (index, _)| ids | 1 << index),
             outbound: lanes.lanes().iter().map(|lane| Outbound::new(lane, first)).collect(),
+            unreleased: 0,
+            pending: 0,
             inbound: lanes.lanes().iter().map(|lane| Inbound::new(lane, first)).collect(),
             received: Received::default(),
             recovery: Recovery::new(first, config.congestion.controller(), now),
@@ -79,9 +84,28 @@ impl Session {
         desk: &mut Desk,
     ) -> Result<(), Refusal> {
         let config = self.lanes.get(lane).ok_or(Refusal::NoLane)?;
-        let dropped = self.outbound[usize::from(lane.0)].push(config, bytes, receipt, &mut desk.lost)?;
-        desk.counters.overflowed += dropped;
+        let outcome = self.outbound[usize::from(lane.0)].push(config, bytes, receipt, &mut desk.lost);
+        self.unreleased |= 1 << lane.0;
+        self.look_at(lane.0);
+        desk.counters.overflowed += outcome?;
         Ok(())
+    }
+
+    /// Releases what was queued. Repeating lanes get their datagram even when nothing new was: a flush is the tick in which
+    /// the owner may send one.
+    pub(crate) fn flush(&mut self) {
+        for lane in bits(std::mem::take(&mut self.unreleased)) {
+            self.outbound[usize::from(lane)].release();
+            self.look_at(lane);
+        }
+        self.packing.repeat =
+            bits(self.packing.repeating).any(|lane| self.outbound[usize::from(lane)].has_unacknowledged());
+    }
+
+    /// Notes whether a lane has something to send.
+    pub(super) fn look_at(&mut self, lane: u8) {
+        let is_pending = self.outbound[usize::from(lane)].is_pending();
+        self.pending = self.pending & !(1 << lane) | u16::from(is_pending) << lane;
     }
 
     /// Takes a payload. Nothing of it has any effect unless all of it is as it must be.
@@ -92,19 +116,24 @@ impl Session {
         desk: &mut Desk,
         ingress: &mut Vec<Ingress>,
     ) -> Result<Option<Farewell>, Fault> {
-        let (low, bits, _) = FrameReader::open(payload, self.with_ids).ok_or(Fault::Frame)?;
+        let (low, bits, reader) = FrameReader::open(payload, self.with_ids).ok_or(Fault::Frame)?;
         let expected = self.received.newest().map_or(self.config.first_packet, |newest| newest + 1);
         let number = widen(low, bits, expected);
         if self.received.contains(number) || self.received.is_forgotten(number) {
             return Err(Fault::Replayed);
         }
-        let extra = self.check(payload)?;
-        if desk.reassembly.used + extra > desk.reassembly.max {
-            return Err(Fault::ReassemblyFull);
-        }
-        let (urgency, farewell) = self.take(now, payload, desk, ingress);
-        self.received.take(now, number, urgency);
-        Ok(farewell)
+        let mut frames = std::mem::take(&mut desk.frames);
+        frames.clear();
+        let outcome = self.check(reader, &mut frames).and_then(|extra| {
+            if desk.reassembly.used + extra > desk.reassembly.max {
+                return Err(Fault::ReassemblyFull);
+            }
+            let (urgency, farewell) = self.take(now, (payload, &frames), desk, ingress);
+            self.received.take(now, number, urgency);
+            Ok(farewell)
+        });
+        desk.frames = frames;
+        outcome
     }
 
     /// Counts a fault of the peer; whether it has committed too many.
@@ -159,6 +188,7 @@ impl Session {
     pub(crate) fn abandon(&mut self, desk: &mut Desk, ingress: &mut Vec<Ingress>) {
         self.recovery.abandon(&mut desk.lost);
         self.outbound.iter_mut().for_each(|lane| lane.abandon(&mut desk.lost));
+        (self.unreleased, self.pending) = (0, 0);
         desk.reassembly.used -= self.held_bytes();
         self.inbound = Box::default();
         desk.report_receipts(self.connection, ingress);
@@ -180,20 +210,22 @@ impl Session {
         }
     }
 
-    fn check(&self, payload: &[u8]) -> Result<usize, Fault> {
-        let (_, _, frames) = FrameReader::open(payload, self.with_ids).ok_or(Fault::Frame)?;
+    /// Appends the frames read to `frames` if each of them may be taken. Returns the bytes they would add to what is held.
+    fn check(&self, reader: FrameReader<'_>, frames: &mut Vec<Frame>) -> Result<usize, Fault> {
         let mut checks = [Check::default(); MAX_LANES];
         let mut extra = 0;
-        for frame in frames {
-            match frame.map_err(|_| Fault::Frame)? {
+        for frame in reader {
+            let frame = frame.map_err(|_| Fault::Frame)?;
+            match &frame {
                 Frame::Ping | Frame::Disconnect { .. } => {}
-                Frame::Ack(ack) => self.recovery.check(&ack).map_err(|_| Fault::AckUnsent)?,
+                Frame::Ack(ack) => self.recovery.check(ack).map_err(|_| Fault::AckUnsent)?,
                 Frame::Lane(frame) => {
                     let config = self.lanes.get(LaneId(frame.lane)).ok_or(Fault::Lane)?;
                     let lane = usize::from(frame.lane);
-                    extra += self.inbound[lane].check(config, &frame, &mut checks[lane])?;
+                    extra += self.inbound[lane].check(config, frame, &mut checks[lane])?;
                 }
             }
+            frames.push(frame);
         }
         Ok(extra)
     }
@@ -201,49 +233,47 @@ impl Session {
     fn take(
         &mut self,
         now: Duration,
-        payload: &[u8],
+        (payload, frames): (&[u8], &[Frame]),
         desk: &mut Desk,
         ingress: &mut Vec<Ingress>,
     ) -> (Urgency, Option<Farewell>) {
         let (mut urgency, mut farewell) = (Urgency::None, None);
-        let mut intake = Intake { payload, datagram: None, previous: [None; MAX_LANES] };
-        let frames = FrameReader::open(payload, self.with_ids).map(|(_, _, frames)| frames);
-        for frame in frames.into_iter().flatten().flatten() {
+        let mut previous = [None; MAX_LANES];
+        for frame in frames {
             match frame {
                 Frame::Ping => urgency = Urgency::Eager,
-                Frame::Ack(ack) => self.take_ack(now, &ack, desk, ingress),
+                Frame::Ack(ack) => self.take_ack(now, (ack, payload), desk, ingress),
                 Frame::Disconnect { code, text } => {
-                    farewell = Some(Farewell { code, text: String::from_utf8_lossy(text).into_owned() });
+                    farewell =
+                        Some(Farewell { code: *code, text: String::from_utf8_lossy(text.of(payload)).into_owned() });
                 }
                 Frame::Lane(frame) => {
                     urgency = urgency.max(self.packing.urgency(frame.lane));
-                    self.take_lane(now, &frame, &mut intake, (desk, ingress));
+                    let previous = &mut previous[usize::from(frame.lane)];
+                    self.take_lane(now, (frame, payload, previous), (desk, ingress));
                 }
             }
         }
         (urgency, farewell)
     }
 
+    /// Takes a message or a part of one; `previous` is the id of the frame before on its lane in this payload.
     fn take_lane(
         &mut self,
         now: Duration,
-        frame: &LaneFrame<'_>,
-        intake: &mut Intake<'_>,
+        (frame, payload, previous): (&LaneFrame, &[u8], &mut Option<u64>),
         (desk, ingress): (&mut Desk, &mut Vec<Ingress>),
     ) {
         let lane = usize::from(frame.lane);
-        let Some(id) = self.inbound[lane].id(frame, intake.previous[lane]) else { return };
-        intake.previous[lane] = Some(id);
+        let Some(id) = self.inbound[lane].id(frame, *previous) else { return };
+        *previous = Some(id);
         let (connection, stats) = (self.connection, &mut self.outbound[lane].stats);
-        let arena = &mut desk.arena;
-        let span = || {
-            let datagram = intake.datagram.get_or_insert_with(|| arena.copy(intake.payload));
-            datagram.slice(frame.at..frame.at + frame.content.len())
-        };
+        let inbox = &mut desk.inbox;
         let before = self.inbound[lane].held_bytes();
-        let taken = self.inbound[lane].take(now, id, (frame, span), &mut |bytes| {
-            count_delivery(stats, &bytes);
-            ingress.push(Ingress::Message { connection, lane: LaneId(frame.lane), bytes });
+        let taken = self.inbound[lane].take(now, id, (frame, payload), &mut |message| {
+            stats.messages_in += 1;
+            stats.bytes_in += message.len() as u64;
+            inbox.deliver(connection, LaneId(frame.lane), message, ingress);
         });
         desk.reassembly.used = desk.reassembly.used + self.inbound[lane].held_bytes() - before;
         match taken {
@@ -253,7 +283,7 @@ impl Session {
         }
     }
 
-    fn take_ack(&mut self, now: Duration, ack: &AckFrame<'_>, desk: &mut Desk, ingress: &mut Vec<Ingress>) {
+    fn take_ack(&mut self, now: Duration, ack: (&AckFrame, &[u8]), desk: &mut Desk, ingress: &mut Vec<Ingress>) {
         if let Some(told) = self.recovery.on_ack(now, ack, &mut desk.settled) {
             self.received.forget(told);
         }
@@ -266,23 +296,27 @@ impl Session {
 
     /// Tells the lanes what became of their messages.
     fn settle(&mut self, desk: &mut Desk, ingress: &mut Vec<Ingress>) {
-        let reliable = |lanes: &LaneSet, lane: u8| lanes.get(LaneId(lane)).is_some_and(|lane| lane.kind.is_reliable());
+        let reliable = self.packing.reliable;
+        let is_reliable = |lane: u8| reliable >> lane & 1 == 1;
         for carried in desk.settled.acked.drain(..) {
-            match reliable(&self.lanes, carried.lane) {
-                true => self.outbound[usize::from(carried.lane)].on_acked(&carried, &mut desk.delivered),
-                false => desk.delivered.extend(carried.receipt),
+            if is_reliable(carried.lane) {
+                self.outbound[usize::from(carried.lane)].on_acked(&carried, &mut desk.delivered);
+                self.look_at(carried.lane);
+            } else {
+                desk.delivered.extend(carried.receipt);
             }
         }
         for (number, carried) in desk.settled.lost.drain(..) {
-            match reliable(&self.lanes, carried.lane) {
-                true => self.outbound[usize::from(carried.lane)].on_lost(number, &carried),
-                false => desk.lost.extend(carried.receipt),
+            if is_reliable(carried.lane) {
+                self.outbound[usize::from(carried.lane)].on_lost(number, &carried);
+                self.look_at(carried.lane);
+            } else {
+                desk.lost.extend(carried.receipt);
             }
         }
-        for carried in desk.settled.probe.drain(..).rev() {
-            if reliable(&self.lanes, carried.lane) {
-                self.outbound[usize::from(carried.lane)].on_probe(&carried);
-            }
+        for carried in desk.settled.probe.drain(..).rev().filter(|carried| is_reliable(carried.lane)) {
+            self.outbound[usize::from(carried.lane)].on_probe(&carried);
+            self.look_at(carried.lane);
         }
         desk.report_receipts(self.connection, ingress);
     }
@@ -303,11 +337,13 @@ impl Session {
     }
 }
 
-/// A payload while its frames are taken.
-struct Intake<'a> {
-    payload: &'a [u8],
-    /// The payload as shared bytes, once a message needs it.
-    datagram: Option<Span>,
-    /// Id of the newest frame per lane.
-    previous: [Option<u64>; MAX_LANES],
+/// The places of the bits that are set, lowest first.
+pub(super) fn bits(mut of: u16) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let lowest = of.trailing_zeros() as u8;
+        (of != 0).then(|| {
+            of &= of - 1;
+            lowest
+        })
+    })
 }

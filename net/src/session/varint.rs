@@ -57,8 +57,12 @@ impl<'a> PayloadReader<'a> {
         Some(taken)
     }
 
-    /// A little-endian number of `count` bytes, at most eight.
+    /// A little-endian number of `count` bytes, one to eight.
     pub(crate) fn number(&mut self, count: usize) -> Option<u64> {
+        if let Some(eight) = self.bytes[self.at..].first_chunk() {
+            self.at += count;
+            return Some(u64::from_le_bytes(*eight) & (u64::MAX >> (64 - 8 * count)));
+        }
         let mut number = [0; 8];
         number[..count].copy_from_slice(self.take(count)?);
         Some(u64::from_le_bytes(number))
