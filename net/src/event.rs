@@ -91,8 +91,8 @@ pub enum Ingress {
     Feedback {
         /// Whose path.
         connection: ConnectionId,
-        /// What is known of it.
-        feedback: Feedback,
+        /// What is known of it. It is long and rare, and events are many.
+        feedback: Box<Feedback>,
     },
     /// A wish was refused; the message is not queued.
     Blocked {

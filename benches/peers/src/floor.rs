@@ -7,7 +7,7 @@ use quinn_udp::{RecvMeta, UdpSockRef, UdpSocketState};
 use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
 use crate::crew::{Crew, batches, spent};
-use crate::{BATCH, DOWN, Spent, TICKS, UP, WARM_TICKS};
+use crate::{BATCH, DOWN, Spent, Transport, UP};
 
 fn nonce(number: u64) -> Nonce {
     let mut nonce = [0; 12];
@@ -34,44 +34,59 @@ fn answer(client: &UdpSocket, server: SocketAddr) {
     client.send_to(&up, server).expect("loopback takes it");
 }
 
-pub(crate) fn run(clients: usize) -> Vec<Spent> {
-    let key = key();
-    let server = socket();
-    let state = UdpSocketState::new(UdpSockRef::from(&server)).expect("a UDP socket");
-    let address = server.local_addr().expect("bound");
-    let sockets: Vec<_> = (0..clients).map(|_| socket()).collect();
-    let addresses: Vec<_> = sockets.iter().map(|client| client.local_addr().expect("bound")).collect();
-    let crew = Crew::start(move || sockets, move |some| some.iter().for_each(|client| answer(client, address)));
-    let (mut buffers, mut number) = (vec![vec![0; 1 << 16]; 16], 0);
-    let mut ticks = vec![];
-    for tick in 0..WARM_TICKS + TICKS {
-        let mut of_tick = Spent::default();
-        let started = spent();
-        for to in &addresses {
-            let mut datagram = vec![5; 1 + 4 + DOWN];
-            number += 1;
-            key.seal_in_place_append_tag(nonce(number), Aad::empty(), &mut datagram).expect("short");
-            server.send_to(&datagram, to).expect("loopback takes it");
-        }
-        of_tick.send = spent() - started;
-        for some in batches(clients, BATCH) {
-            crew.step(some);
-            let started = spent();
-            let mut metas = [RecvMeta::default(); 16];
-            loop {
-                let mut slices: Vec<_> = buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect();
-                let Ok(count) = state.recv(UdpSockRef::from(&server), &mut slices, &mut metas) else { break };
-                for (meta, buffer) in metas[..count].iter().zip(&mut buffers) {
-                    for datagram in buffer[..meta.len].chunks_mut(meta.stride.max(1)) {
-                        key.open_in_place(nonce(0), Aad::empty(), datagram).expect("sealed above");
-                    }
+/// A server without anything but sockets and cipher, and its clients.
+pub(crate) struct Floor {
+    key: LessSafeKey,
+    server: UdpSocket,
+    state: UdpSocketState,
+    addresses: Vec<SocketAddr>,
+    crew: Crew,
+    buffers: Vec<Vec<u8>>,
+    number: u64,
+}
+
+impl Floor {
+    pub(crate) fn new(clients: usize) -> Self {
+        let server = socket();
+        let state = UdpSocketState::new(UdpSockRef::from(&server)).expect("a UDP socket");
+        let address = server.local_addr().expect("bound");
+        let sockets: Vec<_> = (0..clients).map(|_| socket()).collect();
+        let addresses: Vec<_> = sockets.iter().map(|client| client.local_addr().expect("bound")).collect();
+        let crew = Crew::start(move || sockets, move |some| some.iter().for_each(|client| answer(client, address)));
+        Self { key: key(), server, state, addresses, crew, buffers: vec![vec![0; 1 << 16]; 16], number: 0 }
+    }
+
+    fn receive(&mut self) {
+        let mut metas = [RecvMeta::default(); 16];
+        loop {
+            let mut slices: Vec<_> = self.buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect();
+            let Ok(count) = self.state.recv(UdpSockRef::from(&self.server), &mut slices, &mut metas) else { break };
+            for (meta, buffer) in metas[..count].iter().zip(&mut self.buffers) {
+                for datagram in buffer[..meta.len].chunks_mut(meta.stride.max(1)) {
+                    self.key.open_in_place(nonce(0), Aad::empty(), datagram).expect("sealed by a client");
                 }
             }
-            of_tick.receive += spent() - started;
-        }
-        if tick >= WARM_TICKS {
-            ticks.push(of_tick);
         }
     }
-    ticks
+}
+
+impl Transport for Floor {
+    fn tick(&mut self) -> Spent {
+        let mut of_tick = Spent::default();
+        let started = spent();
+        for to in &self.addresses {
+            let mut datagram = vec![5; 1 + 4 + DOWN];
+            self.number += 1;
+            self.key.seal_in_place_append_tag(nonce(self.number), Aad::empty(), &mut datagram).expect("short");
+            self.server.send_to(&datagram, to).expect("loopback takes it");
+        }
+        of_tick.send = spent() - started;
+        for some in batches(self.addresses.len(), BATCH) {
+            self.crew.step(some);
+            let started = spent();
+            self.receive();
+            of_tick.receive += spent() - started;
+        }
+        of_tick
+    }
 }

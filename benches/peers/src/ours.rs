@@ -12,7 +12,7 @@ use tidelock_net::{
 };
 
 use crate::crew::{Crew, batches, spent};
-use crate::{BATCH, DOWN, Spent, TICK, TICKS, UP, WARM_TICKS};
+use crate::{BATCH, DOWN, Spent, TICK, Transport, UP};
 
 struct Client {
     shard: ClientShard,
@@ -74,56 +74,81 @@ impl Client {
     }
 }
 
-/// `messages` of 1,000 bytes to each client a tick; with none nobody says anything.
-pub(crate) fn run(clients: usize, extended: bool, messages: usize) -> Vec<Spent> {
-    let config = ServerConfig { token_lifetime_s: 0, ..ServerConfig::new(1, [1; 32]) };
-    let shard = ServerShard::new(config, Duration::ZERO, unix(), OsEntropy::new().seed());
-    let mut server = Driver::bind("127.0.0.1:0".parse().expect("an address"), shard).expect("loopback has ports");
-    let address = server.local_addr();
-    let (mut client_now, mut client_arena) = (Duration::ZERO, Arena::new(UP, 8_192));
-    let step = move |some: &mut [Client]| {
-        // Each batch's time is its own; all of them pass a tick a tick.
-        client_now += TICK / clients.div_ceil(BATCH) as u32;
-        some.iter_mut().for_each(|client| client.step(client_now, messages > 0, &mut client_arena));
-    };
-    let crew = Crew::start(move || (0..clients as u64).map(|id| client(address, id, extended)).collect(), step);
-    let (mut names, mut events, mut wishes) = (Vec::<ConnectionId>::new(), vec![], vec![]);
-    let (mut now, mut arena) = (Duration::ZERO, Arena::new(64 << 10, 256));
-    let (mut ticks, mut measured) = (vec![], 0);
-    while measured < WARM_TICKS + TICKS {
-        now += TICK;
+/// Our server and its clients.
+pub(crate) struct Ours {
+    server: Driver<ServerShard>,
+    crew: Crew,
+    clients: usize,
+    names: Vec<ConnectionId>,
+    events: Vec<Ingress>,
+    wishes: Vec<Egress>,
+    now: Duration,
+    arena: Arena,
+    /// Messages of 1,000 bytes to each client a tick; with none nobody says anything.
+    messages: usize,
+}
+
+impl Ours {
+    /// Connects the clients, with packets of the extension or of the standard.
+    pub(crate) fn new(clients: usize, extended: bool, messages: usize) -> Self {
+        let config = ServerConfig { token_lifetime_s: 0, ..ServerConfig::new(1, [1; 32]) };
+        let shard = ServerShard::new(config, Duration::ZERO, unix(), OsEntropy::new().seed());
+        let server = Driver::bind("127.0.0.1:0".parse().expect("an address"), shard).expect("loopback has ports");
+        let address = server.local_addr();
+        let (mut client_now, mut client_arena) = (Duration::ZERO, Arena::new(UP, 8_192));
+        let step = move |some: &mut [Client]| {
+            // Each batch's time is its own; all of them pass a tick a tick.
+            client_now += TICK / clients.div_ceil(BATCH) as u32;
+            some.iter_mut().for_each(|client| client.step(client_now, messages > 0, &mut client_arena));
+        };
+        let crew = Crew::start(move || (0..clients as u64).map(|id| client(address, id, extended)).collect(), step);
+        let (names, events, wishes) = (vec![], vec![], vec![]);
+        let arena = Arena::new(64 << 10, 256);
+        let mut ours = Self { server, crew, clients, names, events, wishes, now: Duration::ZERO, arena, messages };
+        while ours.names.len() < clients {
+            ours.tick();
+        }
+        ours
+    }
+
+    /// That all the clients were served, with the packets they were to have.
+    pub(crate) fn check(&self, extended: bool) {
+        assert_eq!(self.server.shard().connected(), self.clients);
+        let whole = if extended && self.messages > 0 { self.clients } else { 0 };
+        assert!(self.server.shard().counters().extended as usize >= whole);
+    }
+
+    fn poll(&mut self) -> Duration {
+        let started = spent();
+        let poll = self.server.poll(self.now, Some(Duration::ZERO), &mut self.wishes, &mut self.events);
+        poll.expect("the socket works");
+        spent() - started
+    }
+}
+
+impl Transport for Ours {
+    fn tick(&mut self) -> Spent {
+        self.now += TICK;
         let mut of_tick = Spent::default();
         let started = spent();
-        let mut writer = arena.begin();
+        let mut writer = self.arena.begin();
         let range = writer.write(&[5; DOWN]);
-        let chunk = arena.freeze(writer);
-        for &connection in names.iter().flat_map(|name| std::iter::repeat_n(name, messages)) {
+        let chunk = self.arena.freeze(writer);
+        for &connection in self.names.iter().flat_map(|name| std::iter::repeat_n(name, self.messages)) {
             let bytes = chunk.span(range.clone());
-            wishes.push(Egress::Send { connection, lane: LaneSet::MOTION, bytes, receipt: None });
+            self.wishes.push(Egress::Send { connection, lane: LaneSet::MOTION, bytes, receipt: None });
         }
-        wishes.push(Egress::FlushAll);
-        server.poll(now, Some(Duration::ZERO), &mut wishes, &mut events).expect("the socket works");
-        of_tick.send = spent() - started;
-        for some in batches(clients, BATCH) {
-            crew.step(some);
-            let started = spent();
-            server.poll(now, Some(Duration::ZERO), &mut wishes, &mut events).expect("the socket works");
-            of_tick.receive += spent() - started;
+        self.wishes.push(Egress::FlushAll);
+        of_tick.send = spent() - started + self.poll();
+        for some in batches(self.clients, BATCH) {
+            self.crew.step(some);
+            of_tick.receive += self.poll();
         }
-        for event in events.drain(..) {
+        for event in self.events.drain(..) {
             if let Ingress::Connected { connection, .. } = event {
-                names.push(connection);
+                self.names.push(connection);
             }
         }
-        if names.len() == clients {
-            measured += 1;
-            if measured > WARM_TICKS {
-                ticks.push(of_tick);
-            }
-        }
+        of_tick
     }
-    assert_eq!(server.shard().connected(), clients);
-    let whole = if extended && messages > 0 { clients } else { 0 };
-    assert!(server.shard().counters().extended as usize >= whole);
-    ticks
 }

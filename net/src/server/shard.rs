@@ -26,6 +26,9 @@ use crate::stats::ConnectionStats;
 const MAX_REPLIES: usize = 1_024;
 /// Most shards of a set: a connection id has eight bits for them.
 const MAX_SHARDS: usize = 256;
+/// Datagrams whose connections are looked at together, before one after the other is taken: the processor then waits for their
+/// memory once instead of for each in turn.
+const TOUCHED: usize = 16;
 /// Datagrams on their way to other shards at most.
 const MAX_PARCELS: usize = 1_024;
 
@@ -443,6 +446,12 @@ impl ServerShard {
 }
 
 impl ServerShard {
+    /// Reads a little of what taking a datagram will read of its connection, and says something about it.
+    fn touch(&self, datagram: &[u8]) -> u64 {
+        let slot = named(datagram).and_then(|name| self.slots.get(name.index() as usize));
+        slot.and_then(|slot| slot.client.as_ref()).map_or(0, |client| client.connection.touch())
+    }
+
     /// Takes a datagram; the messages it brings have no bytes until the inbox is sealed.
     fn take(&mut self, now: Duration, (from, datagram): (SocketAddr, &mut [u8]), ingress: &mut Vec<Ingress>) {
         self.desk.counters.datagrams_in += 1;
@@ -479,7 +488,15 @@ impl Shard for ServerShard {
         batch: &mut dyn Iterator<Item = (SocketAddr, &mut [u8])>,
         ingress: &mut Vec<Ingress>,
     ) {
-        batch.for_each(|datagram| self.take(now, datagram, ingress));
+        loop {
+            let mut some: [_; TOUCHED] = std::array::from_fn(|_| batch.next());
+            let there = some.iter().flatten();
+            std::hint::black_box(there.fold(0, |all, (_, datagram)| all ^ self.touch(datagram)));
+            let count = some.iter_mut().map_while(Option::take).map(|one| self.take(now, one, ingress)).count();
+            if count < TOUCHED {
+                break;
+            }
+        }
         self.desk.inbox.seal(ingress);
     }
 
@@ -509,6 +526,11 @@ impl Shard for ServerShard {
                 continue;
             }
             slot.timer = None;
+            if client.connection.next_timeout(now) > now {
+                // What it was entered for came about before, or was put off.
+                self.schedule(now, connection.index());
+                continue;
+            }
             let verdict = client.connection.advance(now, &mut self.desk, ingress);
             self.conclude(now, connection.index(), verdict, ingress);
         }

@@ -13,6 +13,8 @@ use crate::lane::{LaneConfig, LaneKind, LaneSet, Overflow};
 use crate::session::config::SessionConfig;
 use crate::session::desk::Desk;
 use crate::session::frame::{LaneHead, WireId, write_head, write_ping};
+use crate::session::inbound::MAX_STALL;
+use crate::session::received::LAZY_DELAY;
 use crate::session::state::Session;
 use crate::session::varint::write_varint;
 
@@ -151,16 +153,6 @@ fn a_full_shard_drops_without_blame() {
     bench.fragment(1, 0, 0, (128, 8_000)).unwrap();
 }
 
-// N-4: bounded in time.
-#[test]
-fn a_message_left_unfinished_ends_the_session() {
-    let mut bench = Bench::new();
-    bench.fragment(0, 0, 0, (128, 8_000)).unwrap();
-    let mut advance = |seconds| bench.session.advance(Duration::from_secs(seconds), &mut bench.desk, &mut bench.events);
-    assert_eq!(advance(31), Ok(()));
-    assert!(advance(32).is_err());
-}
-
 #[test]
 fn forbidden_frames_are_named() {
     let mut bench = Bench::new();
@@ -189,6 +181,20 @@ fn forbidden_frames_are_named() {
     bench.number -= 1;
     assert_eq!(bench.receive(&ping), Err(Fault::Replayed));
     assert!(bench.events.is_empty());
+}
+
+// N-4: reassembly is bounded in time, and the session asks to be looked at when that is over.
+#[test]
+fn a_message_left_unfinished_ends_the_session() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.session.next_timeout(NOW).filter(|due| *due > NOW + MAX_STALL), None);
+    bench.fragment(0, 0, 0, (128, 9_000)).unwrap();
+    bench.session.transmit(NOW + LAZY_DELAY, &mut bench.desk);
+    let late = NOW + MAX_STALL;
+    assert_eq!(bench.session.next_timeout(NOW + LAZY_DELAY), Some(late));
+    let mut advance = |now| bench.session.advance(now, &mut bench.desk, &mut bench.events);
+    assert_eq!(advance(late - Duration::from_nanos(1)), Ok(()));
+    assert_eq!(advance(late), Err(Fault::WindowBytes));
 }
 
 // N-10: the datagram's buffer comes back when its messages are gone.

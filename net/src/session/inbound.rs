@@ -165,11 +165,12 @@ impl Inbound {
         Taken::New
     }
 
-    /// Whether some unfinished message got no part for [`MAX_STALL`].
-    pub(crate) fn is_stalled(&self, now: Duration) -> bool {
-        let stalled =
-            |waiting: &Waiting| matches!(waiting, Waiting::Parts { touched, .. } if *touched + MAX_STALL < now);
-        self.waiting.first_key_value().is_some_and(|(_, waiting)| stalled(waiting))
+    /// When the oldest message held, if it is unfinished, will have got no part for [`MAX_STALL`].
+    pub(crate) fn stalls_at(&self) -> Option<Duration> {
+        match self.waiting.first_key_value()? {
+            (_, Waiting::Parts { touched, .. }) => Some(*touched + MAX_STALL),
+            (_, Waiting::Whole(_)) => None,
+        }
     }
 
     /// Adds a part; the whole message if it was the last one missing and it may be delivered now.

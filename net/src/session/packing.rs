@@ -171,9 +171,7 @@ impl Session {
         }
         let mut next = self.recovery.next_timeout();
         let mut sooner = |time: Duration| next = Some(next.map_or(time, |next| next.min(time)));
-        if let Some(due) = self.received.due() {
-            sooner(due);
-        }
+        self.received.due().into_iter().chain(self.stalls_at()).for_each(&mut sooner);
         if self.is_pending() {
             match self.gate(now) {
                 Gate::Open | Gate::Ahead | Gate::Floor => sooner(now),

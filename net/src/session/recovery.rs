@@ -92,6 +92,11 @@ impl Recovery {
         self.log.next_number()
     }
 
+    /// Reads something of each piece of memory that an acknowledgement reads.
+    pub(crate) fn touch(&self) -> u64 {
+        self.log.touch() ^ self.controller.window_bytes() ^ self.in_flight
+    }
+
     /// The oldest packet number the peer may be waiting for.
     pub(crate) fn peer_expects(&self) -> u64 {
         self.newest_acked.map_or(self.log.first_number(), |newest| newest + 1)

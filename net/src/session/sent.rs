@@ -79,6 +79,11 @@ impl SentLog {
         self.first + self.packets.len() as u64
     }
 
+    /// Reads something of its memory.
+    pub(crate) fn touch(&self) -> u64 {
+        self.packets.back().map_or(0, |packet| u64::from(packet.bytes))
+    }
+
     /// Oldest number remembered.
     pub(crate) fn first_number(&self) -> u64 {
         self.first

@@ -43,6 +43,8 @@ pub(crate) struct Session {
     unreleased: u16,
     pub(super) pending: u16,
     inbound: Box<[Inbound]>,
+    /// Lanes that hold unfinished or waiting messages, as bits.
+    holding: u16,
     pub(super) received: Received,
     pub(super) recovery: Recovery,
     pub(super) packing: Packing,
@@ -63,6 +65,7 @@ impl Session {
             unreleased: 0,
             pending: 0,
             inbound: lanes.lanes().iter().map(|lane| Inbound::new(lane, first)).collect(),
+            holding: 0,
             received: Received::default(),
             recovery: Recovery::new(first, config.congestion.controller(), now),
             packing: Packing::new(&lanes),
@@ -73,6 +76,11 @@ impl Session {
             lanes,
             config,
         }
+    }
+
+    /// Reads something of each piece of memory that receiving reads.
+    pub(crate) fn touch(&self) -> u64 {
+        self.received.newest().unwrap_or(0) ^ self.recovery.touch() ^ self.faults_since.as_secs()
     }
 
     /// Queues a message until the next flush.
@@ -149,7 +157,12 @@ impl Session {
     pub(crate) fn advance(&mut self, now: Duration, desk: &mut Desk, ingress: &mut Vec<Ingress>) -> Result<(), Fault> {
         self.recovery.advance(now, &mut desk.settled);
         self.settle(desk, ingress);
-        if self.inbound.iter().any(|lane| lane.is_stalled(now)) { Err(Fault::WindowBytes) } else { Ok(()) }
+        if self.stalls_at().is_some_and(|at| at <= now) { Err(Fault::WindowBytes) } else { Ok(()) }
+    }
+
+    /// When the peer will have left a message unfinished for too long.
+    pub(super) fn stalls_at(&self) -> Option<Duration> {
+        bits(self.holding).filter_map(|lane| self.inbound[usize::from(lane)].stalls_at()).min()
     }
 
     /// Forgets what is known of the path, for it is another now.
@@ -190,7 +203,7 @@ impl Session {
         self.outbound.iter_mut().for_each(|lane| lane.abandon(&mut desk.lost));
         (self.unreleased, self.pending) = (0, 0);
         desk.reassembly.used -= self.held_bytes();
-        self.inbound = Box::default();
+        (self.inbound, self.holding) = (Box::default(), 0);
         desk.report_receipts(self.connection, ingress);
     }
 
@@ -275,7 +288,9 @@ impl Session {
             stats.bytes_in += message.len() as u64;
             inbox.deliver(connection, LaneId(frame.lane), message, ingress);
         });
-        desk.reassembly.used = desk.reassembly.used + self.inbound[lane].held_bytes() - before;
+        let held = self.inbound[lane].held_bytes();
+        self.holding = self.holding & !(1 << lane) | u16::from(held > 0) << lane;
+        desk.reassembly.used = desk.reassembly.used + held - before;
         match taken {
             Taken::New => {}
             Taken::Duplicate => desk.counters.duplicates += 1,
@@ -290,7 +305,7 @@ impl Session {
         self.settle(desk, ingress);
         if now >= self.feedback_at && self.recovery.rtt.is_measured() {
             self.feedback_at = now + FEEDBACK_INTERVAL;
-            ingress.push(Ingress::Feedback { connection: self.connection, feedback: self.feedback() });
+            ingress.push(Ingress::Feedback { connection: self.connection, feedback: Box::new(self.feedback()) });
         }
     }
 

@@ -48,7 +48,7 @@ fn sort(server: &mut Server, event: Ingress) {
         }
         Ingress::Feedback { connection, feedback } => {
             if let Some(session) = session(server, connection) {
-                session.feedback = Some(feedback);
+                session.feedback = Some(*feedback);
             }
         }
         Ingress::Blocked { connection, lane, refusal, receipt } => {
