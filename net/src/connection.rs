@@ -131,8 +131,20 @@ impl Connection {
     }
 
     /// Reads something of each piece of memory that taking a datagram reads.
-    pub(crate) fn touch(&self) -> u64 {
-        self.packets_in ^ self.sealer.touch() ^ self.session.as_ref().map_or(0, Session::touch)
+    pub(crate) fn touch_received(&self) -> u64 {
+        let session = self.session.as_ref().map_or(0, Session::touch_received);
+        self.packets_in ^ self.last_received.as_secs() ^ self.sealer.touch_received() ^ session
+    }
+
+    /// Reads something of each piece of memory that sending reads.
+    pub(crate) fn touch_sent(&self) -> u64 {
+        let session = self.session.as_ref().map_or(0, Session::touch_sent);
+        self.packets_out ^ self.last_sent.as_secs() ^ self.sealer.touch_sent() ^ session
+    }
+
+    /// Reads something of each piece of memory that queueing a message reads.
+    pub(crate) fn touch_lane(&self, lane: LaneId) -> u64 {
+        u64::from(self.closing.is_some()) ^ self.session.as_ref().map_or(0, |session| session.touch_lane(lane))
     }
 
     pub(crate) fn has_lanes(&self) -> bool {

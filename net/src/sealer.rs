@@ -89,8 +89,13 @@ impl Sealer {
     }
 
     /// Reads something of the memory that opening reads.
-    pub(crate) fn touch(&self) -> u64 {
-        self.extended.as_ref().map_or(0, ExtendedTunnel::touch)
+    pub(crate) fn touch_received(&self) -> u64 {
+        self.extended.as_ref().map_or(0, ExtendedTunnel::touch_received)
+    }
+
+    /// Reads something of the memory that sealing reads.
+    pub(crate) fn touch_sent(&self) -> u64 {
+        self.extended.as_ref().map_or(0, ExtendedTunnel::touch_sent)
     }
 
     /// Gives memory back that a quiet connection does not need.

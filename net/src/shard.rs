@@ -30,6 +30,11 @@ pub trait Shard {
     /// [`Ingress::Blocked`] if it was a message, and otherwise ignored.
     fn apply(&mut self, now: Duration, egress: Egress, ingress: &mut Vec<Ingress>);
 
+    /// Carries out wishes in their order and drains them: the same as one after the other, for less.
+    fn apply_all(&mut self, now: Duration, egress: &mut Vec<Egress>, ingress: &mut Vec<Ingress>) {
+        egress.drain(..).for_each(|wish| self.apply(now, wish, ingress));
+    }
+
     /// Lets time pass: timeouts, found losses, due acknowledgements and keep-alives. Costs only what is due.
     fn advance(&mut self, now: Duration, ingress: &mut Vec<Ingress>);
 

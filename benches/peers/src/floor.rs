@@ -1,5 +1,7 @@
-//! The least a tick can cost: one sealed datagram to each client by one call each, and one from each in batches, opened.
+//! The least a tick can cost: one datagram to each client, sealed with its key, by one call each, and one from each in batches,
+//! opened with its key.
 
+use std::collections::HashMap;
 use std::io::IoSliceMut;
 use std::net::{SocketAddr, UdpSocket};
 
@@ -36,7 +38,10 @@ fn answer(client: &UdpSocket, server: SocketAddr) {
 
 /// A server without anything but sockets and cipher, and its clients.
 pub(crate) struct Floor {
-    key: LessSafeKey,
+    /// One for each client, as they must have.
+    keys: Vec<LessSafeKey>,
+    /// Whose datagrams come from where.
+    clients: HashMap<SocketAddr, usize>,
     server: UdpSocket,
     state: UdpSocketState,
     addresses: Vec<SocketAddr>,
@@ -53,7 +58,9 @@ impl Floor {
         let sockets: Vec<_> = (0..clients).map(|_| socket()).collect();
         let addresses: Vec<_> = sockets.iter().map(|client| client.local_addr().expect("bound")).collect();
         let crew = Crew::start(move || sockets, move |some| some.iter().for_each(|client| answer(client, address)));
-        Self { key: key(), server, state, addresses, crew, buffers: vec![vec![0; 1 << 16]; 16], number: 0 }
+        let keys = (0..clients).map(|_| key()).collect();
+        let places = addresses.iter().enumerate().map(|(client, address)| (*address, client)).collect();
+        Self { keys, clients: places, server, state, addresses, crew, buffers: vec![vec![0; 1 << 16]; 16], number: 0 }
     }
 
     fn receive(&mut self) {
@@ -62,8 +69,9 @@ impl Floor {
             let mut slices: Vec<_> = self.buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect();
             let Ok(count) = self.state.recv(UdpSockRef::from(&self.server), &mut slices, &mut metas) else { break };
             for (meta, buffer) in metas[..count].iter().zip(&mut self.buffers) {
+                let key = &self.keys[self.clients[&meta.addr]];
                 for datagram in buffer[..meta.len].chunks_mut(meta.stride.max(1)) {
-                    self.key.open_in_place(nonce(0), Aad::empty(), datagram).expect("sealed by a client");
+                    key.open_in_place(nonce(0), Aad::empty(), datagram).expect("sealed by a client");
                 }
             }
         }
@@ -74,10 +82,10 @@ impl Transport for Floor {
     fn tick(&mut self) -> Spent {
         let mut of_tick = Spent::default();
         let started = spent();
-        for to in &self.addresses {
+        for (to, key) in self.addresses.iter().zip(&self.keys) {
             let mut datagram = vec![5; 1 + 4 + DOWN];
             self.number += 1;
-            self.key.seal_in_place_append_tag(nonce(self.number), Aad::empty(), &mut datagram).expect("short");
+            key.seal_in_place_append_tag(nonce(self.number), Aad::empty(), &mut datagram).expect("short");
             self.server.send_to(&datagram, to).expect("loopback takes it");
         }
         of_tick.send = spent() - started;

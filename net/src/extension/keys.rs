@@ -82,9 +82,9 @@ impl EpochKey {
         self.key.open_in_place(self.nonce(sequence), Aad::from(&*head), sealed).ok()
     }
 
-    /// Reads something of it.
+    /// Reads something of both ends of it.
     pub(crate) fn touch(&self) -> u64 {
-        u64::from(self.mask[0])
+        self.key.algorithm().nonce_len() as u64 ^ u64::from(self.mask[0])
     }
 
     fn nonce(&self, sequence: u64) -> Nonce {

@@ -63,6 +63,10 @@ impl Direction {
         self.key.get_or_insert_with(|| Box::new(EpochKey::new(&self.secret, self.epoch)))
     }
 
+    fn touch(&self) -> u64 {
+        self.epoch ^ self.key.as_ref().map_or(0, |key| key.touch())
+    }
+
     /// Goes on to another epoch.
     fn enter(&mut self, epoch: u64) {
         if epoch != self.epoch {
@@ -124,8 +128,14 @@ impl ExtendedTunnel {
     }
 
     /// Reads something of the memory that opening reads.
-    pub(crate) fn touch(&self) -> u64 {
-        self.receive.epoch ^ self.receive.key.as_ref().map_or(0, |key| key.touch())
+    pub(crate) fn touch_received(&self) -> u64 {
+        let newest = self.replay.newest().unwrap_or(0);
+        newest ^ u64::from(self.replay.is_replayed(newest)) ^ self.receive.touch()
+    }
+
+    /// Reads something of the memory that sealing reads.
+    pub(crate) fn touch_sent(&self) -> u64 {
+        self.next_sequence ^ self.send.touch()
     }
 
     /// Gives memory back that a quiet connection does not need; the keys are derived again when they are.

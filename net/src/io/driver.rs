@@ -190,7 +190,7 @@ impl<S: Shard> Driver<S> {
         ingress: &mut Vec<Ingress>,
     ) -> io::Result<()> {
         let entered = Instant::now();
-        egress.drain(..).for_each(|wish| self.shard.apply(now, wish, ingress));
+        self.shard.apply_all(now, egress, ingress);
         self.take_parcels(now, ingress);
         self.reckon(now, ingress);
         self.wait(now, timeout)?;

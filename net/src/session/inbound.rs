@@ -41,6 +41,9 @@ pub(crate) struct Inbound {
     /// Unordered: delivered at or above `next`.
     delivered: BTreeSet<u64>,
     held_bytes: usize,
+    /// Messages delivered to the owner, and their bytes.
+    messages: u64,
+    bytes: u64,
 }
 
 /// Checks the lane frames of one payload before any is taken.
@@ -80,11 +83,24 @@ pub(crate) enum Taken {
 
 impl Inbound {
     pub(crate) fn new(config: &LaneConfig, first: u64) -> Self {
-        Self { kind: config.kind, next: first, waiting: BTreeMap::new(), delivered: BTreeSet::new(), held_bytes: 0 }
+        Self {
+            kind: config.kind,
+            next: first,
+            waiting: BTreeMap::new(),
+            delivered: BTreeSet::new(),
+            held_bytes: 0,
+            messages: 0,
+            bytes: 0,
+        }
     }
 
     pub(crate) fn held_bytes(&self) -> usize {
         self.held_bytes
+    }
+
+    /// Messages delivered to the owner, and their bytes.
+    pub(crate) fn delivered(&self) -> (u64, u64) {
+        (self.messages, self.bytes)
     }
 
     /// The full id of a frame, given the one before on the lane in this payload.
@@ -138,6 +154,24 @@ impl Inbound {
         deliver: &mut dyn FnMut(Delivery<'_>),
     ) -> Taken {
         let content = frame.content.of(payload);
+        let (mut messages, mut bytes) = (0, 0);
+        let deliver = &mut |message: Delivery<'_>| {
+            messages += 1;
+            bytes += message.len() as u64;
+            deliver(message);
+        };
+        let taken = self.take_by_kind(now, id, (frame.part, content), deliver);
+        (self.messages, self.bytes) = (self.messages + messages, self.bytes + bytes);
+        taken
+    }
+
+    fn take_by_kind(
+        &mut self,
+        now: Duration,
+        id: u64,
+        (part, content): (Option<(u32, u32)>, &[u8]),
+        deliver: &mut dyn FnMut(Delivery<'_>),
+    ) -> Taken {
         match self.kind {
             LaneKind::Unreliable => deliver(Delivery::Fresh(content)),
             LaneKind::Sequenced if id < self.next => return Taken::Stale,
@@ -147,7 +181,7 @@ impl Inbound {
             }
             _ if id < self.next || self.delivered.contains(&id) => return Taken::Duplicate,
             _ => {
-                let message = match frame.part {
+                let message = match part {
                     Some(part) => match self.take_part(now, id, part, content) {
                         Some(message) => Delivery::Held(message),
                         None => return Taken::New,

@@ -94,7 +94,8 @@ impl Recovery {
 
     /// Reads something of each piece of memory that an acknowledgement reads.
     pub(crate) fn touch(&self) -> u64 {
-        self.log.touch() ^ self.controller.window_bytes() ^ self.in_flight
+        let counts = self.in_flight ^ self.delivered ^ self.rtt.smoothed.as_secs();
+        counts ^ self.log.touch() ^ self.controller.window_bytes()
     }
 
     /// The oldest packet number the peer may be waiting for.
@@ -310,7 +311,8 @@ impl Recovery {
     fn detect_losses(&mut self, now: Duration, settled: &mut Settled) {
         self.loss_at = None;
         let Some(newest_acked) = self.newest_acked else { return };
-        let patience = (self.rtt.smoothed.max(self.rtt.latest) * self.reorder_eighths / 8).max(GRANULARITY);
+        let longest = self.rtt.smoothed.max(self.rtt.latest).as_nanos() as u64;
+        let patience = Duration::from_nanos(longest * u64::from(self.reorder_eighths) / 8).max(GRANULARITY);
         let packets = self.reorder_packets;
         let (mut lost_bytes, mut lost_count, mut long) = (0, 0, 0);
         let (mut span, mut next) = ((Duration::MAX, Duration::ZERO), None::<Duration>);

@@ -19,6 +19,12 @@ pub(crate) struct Rtt {
     measured: bool,
 }
 
+/// Moves from `old` to `new` by one part in two to the power of `SHIFT`. Divisions of a `Duration` take many times longer.
+fn blend<const SHIFT: u32>(old: Duration, new: Duration) -> Duration {
+    let (old, new) = (old.as_nanos() as u64, new.as_nanos() as u64);
+    Duration::from_nanos(old - (old >> SHIFT) + (new >> SHIFT))
+}
+
 impl Rtt {
     pub(crate) fn new() -> Self {
         let deviation = INITIAL / 2;
@@ -37,12 +43,12 @@ impl Rtt {
             *self = Self { smoothed: latest, deviation, min: latest, latest, jitter: Duration::ZERO, measured: true };
             return;
         }
-        self.jitter = (self.jitter * 15 + latest.abs_diff(self.latest)) / 16;
+        self.jitter = blend::<4>(self.jitter, latest.abs_diff(self.latest));
         self.latest = latest;
         self.min = self.min.min(latest);
         let adjusted = if latest >= self.min + delay { latest - delay } else { latest };
-        self.deviation = (self.deviation * 3 + self.smoothed.abs_diff(adjusted)) / 4;
-        self.smoothed = (self.smoothed * 7 + adjusted) / 8;
+        self.deviation = blend::<2>(self.deviation, self.smoothed.abs_diff(adjusted));
+        self.smoothed = blend::<3>(self.smoothed, adjusted);
     }
 
     /// How long after a packet one may worry about it, when its acknowledgement may be held back by `delay`.

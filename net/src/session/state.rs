@@ -79,8 +79,20 @@ impl Session {
     }
 
     /// Reads something of each piece of memory that receiving reads.
-    pub(crate) fn touch(&self) -> u64 {
-        self.received.newest().unwrap_or(0) ^ self.recovery.touch() ^ self.faults_since.as_secs()
+    pub(crate) fn touch_received(&self) -> u64 {
+        let lanes = self.inbound.iter().fold(0, |all, lane| all ^ lane.held_bytes());
+        self.received.newest().unwrap_or(0) ^ self.recovery.touch() ^ self.faults_since.as_secs() ^ lanes as u64
+    }
+
+    /// Reads something of each piece of memory that sending reads.
+    pub(crate) fn touch_sent(&self) -> u64 {
+        let lanes = self.outbound.iter().fold(0, |all, lane| all ^ lane.queued_bytes() as u64 ^ lane.turn);
+        self.received.newest().unwrap_or(0) ^ self.recovery.touch() ^ self.packing.touch() ^ lanes
+    }
+
+    /// Reads something of the memory that queueing a message reads.
+    pub(crate) fn touch_lane(&self, lane: LaneId) -> u64 {
+        self.outbound.get(usize::from(lane.0)).map_or(0, |lane| lane.queued_bytes() as u64)
     }
 
     /// Queues a message until the next flush.
@@ -221,6 +233,9 @@ impl Session {
         for (stats, lane) in stats.lanes.iter_mut().zip(&self.outbound) {
             stats.queued_bytes = lane.queued_bytes() as u64;
         }
+        for (stats, lane) in stats.lanes.iter_mut().zip(&self.inbound) {
+            (stats.messages_in, stats.bytes_in) = lane.delivered();
+        }
     }
 
     /// Appends the frames read to `frames` if each of them may be taken. Returns the bytes they would add to what is held.
@@ -280,12 +295,9 @@ impl Session {
         let lane = usize::from(frame.lane);
         let Some(id) = self.inbound[lane].id(frame, *previous) else { return };
         *previous = Some(id);
-        let (connection, stats) = (self.connection, &mut self.outbound[lane].stats);
-        let inbox = &mut desk.inbox;
+        let (connection, inbox) = (self.connection, &mut desk.inbox);
         let before = self.inbound[lane].held_bytes();
         let taken = self.inbound[lane].take(now, id, (frame, payload), &mut |message| {
-            stats.messages_in += 1;
-            stats.bytes_in += message.len() as u64;
             inbox.deliver(connection, LaneId(frame.lane), message, ingress);
         });
         let held = self.inbound[lane].held_bytes();
