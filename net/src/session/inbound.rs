@@ -103,6 +103,11 @@ impl Inbound {
         (self.messages, self.bytes)
     }
 
+    /// Forgets what is held.
+    pub(crate) fn abandon(&mut self) {
+        (self.waiting, self.delivered, self.held_bytes) = (BTreeMap::new(), BTreeSet::new(), 0);
+    }
+
     /// The full id of a frame, given the one before on the lane in this payload.
     pub(crate) fn id(&self, frame: &LaneFrame, previous: Option<u64>) -> Option<u64> {
         match frame.id {

@@ -10,7 +10,6 @@ use crate::lane::{LaneConfig, LaneKind, MAX_WHOLE_MESSAGE_BYTES, MESSAGE_OVERHEA
 use crate::session::blocks::Blocks;
 use crate::session::frame::{BLOCK_BYTES, ID_BITS, LaneHead, WireId};
 use crate::session::sent::Carried;
-use crate::stats::LaneStats;
 
 /// Furthest the newest sent message may be ahead of the oldest unacknowledged one.
 pub(crate) const MAX_AHEAD: u64 = 1 << 14;
@@ -52,6 +51,16 @@ struct Resend {
     end: u32,
 }
 
+/// What a lane accepted and put into packets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sent {
+    /// Messages accepted.
+    pub(crate) messages: u64,
+    /// Bytes put into packets, and those of them that had been before.
+    pub(crate) bytes: u64,
+    pub(crate) resent_bytes: u64,
+}
+
 /// Messages queued and unacknowledged on one lane.
 pub(crate) struct Outbound {
     kind: LaneKind,
@@ -66,7 +75,7 @@ pub(crate) struct Outbound {
     queued_bytes: usize,
     /// Bytes sent per weight, to share room among lanes of a priority.
     pub(crate) turn: u64,
-    pub(crate) stats: LaneStats,
+    sent: Sent,
 }
 
 /// A packet being filled.
@@ -108,7 +117,7 @@ impl Outbound {
             resends: VecDeque::new(),
             queued_bytes: 0,
             turn: 0,
-            stats: LaneStats::default(),
+            sent: Sent::default(),
         }
     }
 
@@ -151,8 +160,12 @@ impl Outbound {
             acked: false,
             parts: None,
         });
-        self.stats.messages_out += 1;
+        self.sent.messages += 1;
         Ok(count)
+    }
+
+    pub(crate) fn sent(&self) -> Sent {
+        self.sent
     }
 
     /// Lets everything queued so far be sent.
@@ -192,7 +205,7 @@ impl Outbound {
                 break;
             }
             self.write_whole(lane, id, filling);
-            self.stats.resent_bytes += u64::from(self.queue[(id - self.front) as usize].len());
+            self.sent.resent_bytes += u64::from(self.queue[(id - self.front) as usize].len());
         }
     }
 
@@ -323,7 +336,7 @@ impl Outbound {
                 written
             }
         };
-        self.stats.resent_bytes += (filling.out.len() - before) as u64;
+        self.sent.resent_bytes += (filling.out.len() - before) as u64;
         Some(written)
     }
 
@@ -334,7 +347,7 @@ impl Outbound {
         filling.previous = Some((lane, id));
         message.first_sent.get_or_insert(filling.now);
         (message.last_sent, message.last_packet, message.sent_to) = (filling.now, filling.number, message.len());
-        self.stats.bytes_out += message.bytes.len() as u64;
+        self.sent.bytes += message.bytes.len() as u64;
         let receipt = if self.kind.is_reliable() { None } else { message.receipt.take() };
         if self.kind.is_reliable() || receipt.is_some() {
             filling.carried.push(Carried { lane, whole: true, id, start: 0, end: message.len(), receipt });
@@ -359,7 +372,7 @@ impl Outbound {
         message.parts.get_or_insert_with(|| Blocks::new(total));
         message.sent_to = message.sent_to.max(stop);
         let sent = message.is_sent();
-        self.stats.bytes_out += u64::from(bytes);
+        self.sent.bytes += u64::from(bytes);
         if sent && id == self.next {
             self.next += 1;
         }

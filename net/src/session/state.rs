@@ -17,7 +17,7 @@ use crate::session::packing::Packing;
 use crate::session::received::{Received, Urgency};
 use crate::session::recovery::Recovery;
 use crate::session::varint::widen;
-use crate::stats::ConnectionStats;
+use crate::stats::{ConnectionStats, LaneStats};
 
 /// Least time between two feedbacks.
 const FEEDBACK_INTERVAL: Duration = Duration::from_millis(100);
@@ -215,7 +215,8 @@ impl Session {
         self.outbound.iter_mut().for_each(|lane| lane.abandon(&mut desk.lost));
         (self.unreleased, self.pending) = (0, 0);
         desk.reassembly.used -= self.held_bytes();
-        (self.inbound, self.holding) = (Box::default(), 0);
+        self.inbound.iter_mut().for_each(Inbound::abandon);
+        self.holding = 0;
         desk.report_receipts(self.connection, ingress);
     }
 
@@ -229,13 +230,18 @@ impl Session {
         stats.in_flight_bytes = self.recovery.in_flight();
         stats.rate_bytes_s = self.rate_bytes_s();
         (stats.faults, stats.payload_bytes) = (self.total_faults, self.packing.payload_bytes());
-        stats.lanes = self.outbound.iter().map(|lane| lane.stats).collect();
-        for (stats, lane) in stats.lanes.iter_mut().zip(&self.outbound) {
-            stats.queued_bytes = lane.queued_bytes() as u64;
-        }
-        for (stats, lane) in stats.lanes.iter_mut().zip(&self.inbound) {
-            (stats.messages_in, stats.bytes_in) = lane.delivered();
-        }
+        let lanes = self.outbound.iter().zip(&self.inbound).map(|(outbound, inbound)| {
+            let (sent, (messages_in, bytes_in)) = (outbound.sent(), inbound.delivered());
+            LaneStats {
+                messages_out: sent.messages,
+                bytes_out: sent.bytes,
+                resent_bytes: sent.resent_bytes,
+                messages_in,
+                bytes_in,
+                queued_bytes: outbound.queued_bytes() as u64,
+            }
+        });
+        stats.lanes = lanes.collect();
     }
 
     /// Appends the frames read to `frames` if each of them may be taken. Returns the bytes they would add to what is held.
