@@ -144,7 +144,8 @@ impl Session {
         }
         let mut frames = std::mem::take(&mut desk.frames);
         frames.clear();
-        let outcome = self.check(reader, &mut frames).and_then(|extra| {
+        let read = reader.read_all(&mut frames).map_err(|_| Fault::Frame);
+        let outcome = read.and_then(|()| self.check(&frames)).and_then(|extra| {
             if desk.reassembly.used + extra > desk.reassembly.max {
                 return Err(Fault::ReassemblyFull);
             }
@@ -244,13 +245,12 @@ impl Session {
         stats.lanes = lanes.collect();
     }
 
-    /// Appends the frames read to `frames` if each of them may be taken. Returns the bytes they would add to what is held.
-    fn check(&self, reader: FrameReader<'_>, frames: &mut Vec<Frame>) -> Result<usize, Fault> {
+    /// Checks that each of a payload's frames may be taken. Returns the bytes they would add to what is held.
+    fn check(&self, frames: &[Frame]) -> Result<usize, Fault> {
         let mut checks = [Check::default(); MAX_LANES];
         let mut extra = 0;
-        for frame in reader {
-            let frame = frame.map_err(|_| Fault::Frame)?;
-            match &frame {
+        for frame in frames {
+            match frame {
                 Frame::Ping | Frame::Disconnect { .. } => {}
                 Frame::Ack(ack) => self.recovery.check(ack).map_err(|_| Fault::AckUnsent)?,
                 Frame::Lane(frame) => {
@@ -259,7 +259,6 @@ impl Session {
                     extra += self.inbound[lane].check(config, frame, &mut checks[lane])?;
                 }
             }
-            frames.push(frame);
         }
         Ok(extra)
     }
