@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::{Deref, Range};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// How many chunks still in use are looked at before a new one is allocated.
 const CANDIDATES: usize = 4;
@@ -11,7 +11,8 @@ const CANDIDATES: usize = 4;
 /// A range of bytes in a shared chunk. Clones share the chunk; the chunk returns to its [`Arena`] when the last one is gone.
 #[derive(Clone)]
 pub struct Span {
-    chunk: Arc<Vec<u8>>,
+    /// None for a span without bytes.
+    chunk: Option<Arc<Vec<u8>>>,
     start: u32,
     end: u32,
 }
@@ -20,8 +21,7 @@ impl Span {
     /// A span without bytes.
     #[must_use]
     pub fn empty() -> Self {
-        static EMPTY: LazyLock<Arc<Vec<u8>>> = LazyLock::new(Arc::default);
-        Self { chunk: Arc::clone(&EMPTY), start: 0, end: 0 }
+        Self { chunk: None, start: 0, end: 0 }
     }
 
     /// A part of this span, sharing its chunk.
@@ -32,7 +32,7 @@ impl Span {
     pub fn slice(&self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.len(), "range within the span");
         let start = self.start + range.start as u32;
-        Self { chunk: Arc::clone(&self.chunk), start, end: self.start + range.end as u32 }
+        Self { chunk: self.chunk.clone(), start, end: self.start + range.end as u32 }
     }
 }
 
@@ -40,7 +40,10 @@ impl Deref for Span {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.chunk[self.start as usize..self.end as usize]
+        match &self.chunk {
+            Some(chunk) => &chunk[self.start as usize..self.end as usize],
+            None => &[],
+        }
     }
 }
 
@@ -57,7 +60,7 @@ impl From<Vec<u8>> for Span {
     /// If there are 4 GiB or more.
     fn from(bytes: Vec<u8>) -> Self {
         let end = u32::try_from(bytes.len()).expect("spans are shorter than 4 GiB");
-        Self { chunk: Arc::new(bytes), start: 0, end }
+        Self { chunk: Some(Arc::new(bytes)), start: 0, end }
     }
 }
 
@@ -94,7 +97,7 @@ impl Chunk {
     #[must_use]
     pub fn span(&self, range: Range<u32>) -> Span {
         assert!(range.start <= range.end && range.end as usize <= self.0.len(), "range within the chunk");
-        Span { chunk: Arc::clone(&self.0), start: range.start, end: range.end }
+        Span { chunk: Some(Arc::clone(&self.0)), start: range.start, end: range.end }
     }
 
     /// All bytes of the chunk.
