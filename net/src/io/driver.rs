@@ -279,12 +279,20 @@ impl<S: Shard> Driver<S> {
             let trains = metas[..count].iter().zip(self.buffer.chunks_exact_mut(RECEIVE_BYTES));
             let received = &mut self.counters.received;
             let mut datagrams = trains.flat_map(|(meta, chunk)| {
-                let from = SocketAddr::new(meta.addr.ip().to_canonical(), meta.addr.port());
+                let from = canonical(meta.addr);
                 chunk[..meta.len].chunks_mut(meta.stride.max(1)).map(move |datagram| (from, datagram))
             });
             self.shard.handle_batch(now, &mut datagrams.by_ref().inspect(|_| *received += 1), ingress);
         }
         Ok(())
+    }
+}
+
+/// An IPv4 address as such, though an IPv6 socket tells it in its mapped form.
+fn canonical(address: SocketAddr) -> SocketAddr {
+    match address {
+        SocketAddr::V4(_) => address,
+        SocketAddr::V6(v6) => SocketAddr::new(v6.ip().to_canonical(), v6.port()),
     }
 }
 

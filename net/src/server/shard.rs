@@ -493,17 +493,14 @@ impl Shard for ServerShard {
         batch: &mut dyn Iterator<Item = (SocketAddr, &mut [u8])>,
         ingress: &mut Vec<Ingress>,
     ) {
-        loop {
+        let mut there = self.connected >= MANY;
+        while there {
             let mut some: [_; TOUCHED] = std::array::from_fn(|_| batch.next());
-            if self.connected >= MANY {
-                let there = some.iter().flatten();
-                black_box(there.fold(0, |all, (_, datagram)| all ^ self.touch(datagram)));
-            }
-            let count = some.iter_mut().map_while(Option::take).map(|one| self.take(now, one, ingress)).count();
-            if count < TOUCHED {
-                break;
-            }
+            black_box(some.iter().flatten().fold(0, |all, (_, datagram)| all ^ self.touch(datagram)));
+            let taken = some.iter_mut().map_while(Option::take).map(|one| self.take(now, one, ingress));
+            there = taken.count() == TOUCHED;
         }
+        batch.for_each(|datagram| self.take(now, datagram, ingress));
         self.desk.inbox.seal(ingress);
     }
 
