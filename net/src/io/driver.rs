@@ -277,12 +277,13 @@ impl<S: Shard> Driver<S> {
                 Err(error) => return Err(error),
             };
             let trains = metas[..count].iter().zip(self.buffer.chunks_exact_mut(RECEIVE_BYTES));
-            let received = &mut self.counters.received;
+            self.counters.received +=
+                metas[..count].iter().map(|meta| meta.len.div_ceil(meta.stride.max(1)) as u64).sum::<u64>();
             let mut datagrams = trains.flat_map(|(meta, chunk)| {
                 let from = canonical(meta.addr);
                 chunk[..meta.len].chunks_mut(meta.stride.max(1)).map(move |datagram| (from, datagram))
             });
-            self.shard.handle_batch(now, &mut datagrams.by_ref().inspect(|_| *received += 1), ingress);
+            self.shard.handle_batch(now, &mut datagrams, ingress);
         }
         Ok(())
     }

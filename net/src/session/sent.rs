@@ -118,10 +118,11 @@ impl SentLog {
         let mut at = 0;
         for (number, packet) in (self.first..=newest).zip(&mut self.packets) {
             let end = at + usize::from(packet.carried);
-            let mut carried = self.carried.range(at..end).copied();
-            if let Some(fate) = visit(number, packet, &mut carried) {
-                packet.fate = fate;
-            }
+            let fate = match packet.carried {
+                0 => visit(number, packet, &mut std::iter::empty()),
+                _ => visit(number, packet, &mut self.carried.range(at..end).copied()),
+            };
+            packet.fate = fate.unwrap_or(packet.fate);
             at = end;
         }
     }
@@ -134,7 +135,9 @@ impl SentLog {
                 Fate::Lost if packet.sent_at >= lost_before => break,
                 _ => {}
             }
-            self.carried.drain(..usize::from(packet.carried));
+            if packet.carried > 0 {
+                self.carried.drain(..usize::from(packet.carried));
+            }
             self.packets.pop_front();
             self.first += 1;
         }
