@@ -130,6 +130,11 @@ impl Connection {
         }
     }
 
+    /// Reads something of the connection itself.
+    pub(crate) fn touch(&self) -> u64 {
+        self.packets_in ^ self.bytes_out ^ self.session.as_ref().map_or(0, Session::touch)
+    }
+
     /// Reads something of each piece of memory that taking a datagram reads.
     pub(crate) fn touch_received(&self) -> u64 {
         let session = self.session.as_ref().map_or(0, Session::touch_received);

@@ -155,6 +155,11 @@ impl ServerShard {
         self.connected
     }
 
+    /// The connection in a slot.
+    fn there(&self, index: u32) -> Option<&Connection> {
+        self.slots.get(index as usize)?.client.as_ref().map(|client| &client.connection)
+    }
+
     fn client(&self, connection: ConnectionId) -> Option<&Client> {
         let slot = self.slots.get(connection.index() as usize)?;
         slot.client.as_deref().filter(|client| client.connection.id == connection)
@@ -451,12 +456,6 @@ impl ServerShard {
 }
 
 impl ServerShard {
-    /// Reads a little of what taking a datagram will read of its connection, and says something about it.
-    fn touch(&self, datagram: &[u8]) -> u64 {
-        let slot = named(datagram).and_then(|name| self.slots.get(name.index() as usize));
-        slot.and_then(|slot| slot.client.as_ref()).map_or(0, |client| client.connection.touch_received())
-    }
-
     /// Takes a datagram; the messages it brings have no bytes until the inbox is sealed.
     fn take(&mut self, now: Duration, (from, datagram): (SocketAddr, &mut [u8]), ingress: &mut Vec<Ingress>) {
         self.desk.counters.datagrams_in += 1;
@@ -496,7 +495,10 @@ impl Shard for ServerShard {
         let mut there = self.connected >= MANY;
         while there {
             let mut some: [_; TOUCHED] = std::array::from_fn(|_| batch.next());
-            black_box(some.iter().flatten().fold(0, |all, (_, datagram)| all ^ self.touch(datagram)));
+            let named = |(_, datagram): &(_, &mut [u8])| self.there(named(datagram)?.index());
+            // Where a connection is must be known before any of it can be read.
+            black_box(some.iter().flatten().filter_map(named).fold(0, |all, one| all ^ one.touch()));
+            black_box(some.iter().flatten().filter_map(named).fold(0, |all, one| all ^ one.touch_received()));
             let taken = some.iter_mut().map_while(Option::take).map(|one| self.take(now, one, ingress));
             there = taken.count() == TOUCHED;
         }
@@ -524,12 +526,13 @@ impl Shard for ServerShard {
     fn apply_all(&mut self, now: Duration, egress: &mut Vec<Egress>, ingress: &mut Vec<Ingress>) {
         let mut wishes = egress.drain(..);
         while let Some(wish) = wishes.next() {
-            if let (true, Some(Egress::Send { connection, lane, .. })) =
-                (self.connected >= MANY, wishes.as_slice().get(AHEAD))
-            {
-                let slot = self.slots.get(connection.index() as usize);
-                let client = slot.and_then(|slot| slot.client.as_ref());
-                black_box(client.map_or(0, |client| client.connection.touch_lane(*lane)));
+            if self.connected >= MANY {
+                let sent = |ahead: usize| match wishes.as_slice().get(ahead) {
+                    Some(Egress::Send { connection, lane, .. }) => Some((self.there(connection.index())?, *lane)),
+                    _ => None,
+                };
+                black_box(sent(2 * AHEAD).map_or(0, |(one, _)| one.touch()));
+                black_box(sent(AHEAD).map_or(0, |(one, lane)| one.touch_lane(lane)));
             }
             self.apply(now, wish, ingress);
         }
@@ -561,11 +564,10 @@ impl Shard for ServerShard {
             out(to, &reply);
         }
         while let Some(index) = self.ready.pop_front() {
-            if self.connected >= MANY
-                && let Some(next) = self.ready.front()
-            {
-                let next = self.slots[*next as usize].client.as_ref();
-                black_box(next.map_or(0, |client| client.connection.touch_sent()));
+            if self.connected >= MANY {
+                let ahead = |ahead: usize| self.ready.get(ahead).and_then(|index| self.there(*index));
+                black_box(ahead(2).map_or(0, Connection::touch));
+                black_box(ahead(0).map_or(0, Connection::touch_sent));
             }
             let slot = &mut self.slots[index as usize];
             slot.is_ready = false;

@@ -9,24 +9,22 @@ use crate::id::ConnectionId;
 /// Times by connection. A connection may be entered again for an earlier time; its owner remembers the earliest and ignores others.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
-    heap: BinaryHeap<Reverse<(Duration, ConnectionId)>>,
+    /// In nanoseconds, which compare faster.
+    heap: BinaryHeap<Reverse<(u64, ConnectionId)>>,
 }
 
 impl Timers {
     pub(super) fn enter(&mut self, at: Duration, connection: ConnectionId) {
-        self.heap.push(Reverse((at, connection)));
+        self.heap.push(Reverse((at.as_nanos() as u64, connection)));
     }
 
     /// Takes the earliest entry at or before `now`.
     pub(super) fn pop(&mut self, now: Duration) -> Option<(Duration, ConnectionId)> {
-        let Reverse((at, _)) = *self.heap.peek()?;
-        if at > now {
-            return None;
-        }
-        self.heap.pop().map(|Reverse(entry)| entry)
+        self.next().filter(|at| *at <= now)?;
+        self.heap.pop().map(|Reverse((at, connection))| (Duration::from_nanos(at), connection))
     }
 
     pub(super) fn next(&self) -> Option<Duration> {
-        self.heap.peek().map(|Reverse((at, _))| *at)
+        self.heap.peek().map(|Reverse((at, _))| Duration::from_nanos(*at))
     }
 }

@@ -78,6 +78,11 @@ impl Session {
         }
     }
 
+    /// Reads something of the session itself.
+    pub(crate) fn touch(&self) -> u64 {
+        u64::from(self.pending) ^ self.recovery.in_flight() ^ self.recovery.lost_packets ^ self.outbound.len() as u64
+    }
+
     /// Reads something of each piece of memory that receiving reads.
     pub(crate) fn touch_received(&self) -> u64 {
         let lanes = self.inbound.iter().fold(0, |all, lane| all ^ lane.held_bytes());
