@@ -248,6 +248,8 @@ fn a_full_server_denies() {
     let names: Vec<_> = (0..2).map(|_| world.connect(link(10, 0.0)).1).collect();
     let denied = world.join(ClientConfig::default(), link(10, 0.0), link(10, 0.0));
     world.run(SECOND);
+    // B98: who is refused gets no more than three packets.
+    assert!(world.peers[denied].down.stats().pushed <= 3, "{:?}", world.peers[denied].down.stats());
     assert_eq!(ends(&world.peers[denied].events)[0].1, DisconnectReason::Denied);
     assert_eq!(world.server.counters().fault(Fault::ServerFull), 1);
     let egress = Egress::Disconnect { connection: names[0], code: DisconnectCode::Kicked, text: String::new() };
@@ -302,7 +304,7 @@ fn clients_that_die_leave_nothing() {
 fn every_start_is_as_the_first() {
     let mut first = None;
     let mut ports = std::collections::BTreeSet::new();
-    for cycle in 0..runs(10) {
+    for cycle in 0..runs(50) {
         let mut world = World::standard(9);
         for _ in 0..5 {
             let (peer, name) = world.connect(link(10, 0.02));
