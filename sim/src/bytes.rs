@@ -15,6 +15,16 @@ pub enum ReadError {
     Trailing,
 }
 
+/// The largest float a message may hold: 2^30. Products of a few such numbers stay finite, so that what was read as a finite
+/// number does not become infinite by being reckoned with.
+pub const MAX_MAGNITUDE: f32 = 1_073_741_824.0;
+
+/// Whether a message may hold the vector: each component at most [`MAX_MAGNITUDE`] either way.
+#[must_use]
+pub fn is_bounded(vector: Vec3) -> bool {
+    vector.is_finite() && vector.abs().max_element() <= MAX_MAGNITUDE
+}
+
 /// Reads values from a slice, front to back. Never panics, never allocates.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
@@ -130,14 +140,23 @@ impl<'a> Reader<'a> {
         Ok(Vec3::new(self.f32()?, self.f32()?, self.f32()?))
     }
 
-    /// Reads three finite `f32`.
+    /// Reads an `f32` of at most [`MAX_MAGNITUDE`] either way.
     ///
     /// # Errors
     ///
-    /// [`ReadError::Truncated`], or [`ReadError::Value`] when one is nonfinite.
-    pub fn finite_vec3(&mut self) -> Result<Vec3, ReadError> {
-        let value = self.vec3()?;
-        if value.is_finite() { Ok(value) } else { Err(ReadError::Value) }
+    /// [`ReadError::Truncated`], or [`ReadError::Value`] when it is larger or nonfinite.
+    pub fn bounded_f32(&mut self) -> Result<f32, ReadError> {
+        let value = self.f32()?;
+        if value.abs() <= MAX_MAGNITUDE { Ok(value) } else { Err(ReadError::Value) }
+    }
+
+    /// Reads three `f32`, each of at most [`MAX_MAGNITUDE`] either way.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::bounded_f32`].
+    pub fn bounded_vec3(&mut self) -> Result<Vec3, ReadError> {
+        Ok(Vec3::new(self.bounded_f32()?, self.bounded_f32()?, self.bounded_f32()?))
     }
 
     /// Ends the message.
@@ -233,8 +252,22 @@ mod tests {
             let _ = reader.varint();
             let _ = reader.prefixed(usize::from(limit));
             let _ = reader.text(usize::from(limit));
-            let _ = reader.finite_vec3();
+            let _ = reader.bounded_vec3();
             let _ = reader.bool();
+        }
+    }
+
+    // B21: what is finite and still overflows as soon as it is squared is refused as well.
+    #[test]
+    fn floats_are_bounded() {
+        let read = |value: f32| Reader::new(&value.to_le_bytes()).bounded_f32();
+        for fine in [0.0, -0.0, MAX_MAGNITUDE, -MAX_MAGNITUDE, f32::MIN_POSITIVE / 2.0] {
+            assert_eq!(read(fine), Ok(fine));
+            assert!(is_bounded(Vec3::splat(fine)));
+        }
+        for bad in [MAX_MAGNITUDE.next_up(), -1e38, f32::MAX, f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+            assert_eq!(read(bad), Err(ReadError::Value));
+            assert!(!is_bounded(Vec3::new(0.0, bad, 0.0)));
         }
     }
 

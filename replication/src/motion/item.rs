@@ -182,7 +182,7 @@ pub(super) fn read_item(reader: &mut Reader<'_>, tick: Tick) -> Result<MotionIte
     check(id.0 != 0, WireError::Id)?;
     let flags = reader.u8()?;
     let resting = flags & RESTING != 0;
-    let position = reader.finite_vec3()?;
+    let position = reader.bounded_vec3()?;
     if flags & CHARACTER != 0 {
         check(flags & !(CHARACTER | RESTING | MOVING | STATE_MASK) == 0, WireError::Flags)?;
         let state = character_state(flags & STATE_MASK)?;

@@ -7,7 +7,7 @@ use tidelock_sim::simulation::CharacterSim;
 use tidelock_sim::{Sequence, SimSpan};
 
 use super::WireError;
-use super::scalar::{character_state, read_finite, read_time, varint_u32};
+use super::scalar::{character_state, read_time, varint_u32};
 
 /// Appends a correction: the whole simulation state, bit for bit.
 pub(super) fn write_correction(out: &mut Writer<'_>, correction: &Correction) {
@@ -65,12 +65,12 @@ pub(super) fn write_motor(out: &mut Writer<'_>, motor: &MotorSnapshot) {
 }
 
 pub(super) fn read_motor(reader: &mut Reader<'_>) -> Result<MotorSnapshot, WireError> {
-    let position = reader.finite_vec3()?;
-    let velocity = reader.finite_vec3()?;
-    let yaw = read_finite(reader)?;
+    let position = reader.bounded_vec3()?;
+    let velocity = reader.bounded_vec3()?;
+    let yaw = reader.bounded_f32()?;
     let state = character_state(reader.u8()?)?;
     let ground = if reader.bool()? {
-        Some(GroundContact { collider: ColliderId(reader.varint()?), normal: reader.finite_vec3()? })
+        Some(GroundContact { collider: ColliderId(reader.varint()?), normal: reader.bounded_vec3()? })
     } else {
         None
     };
@@ -80,7 +80,7 @@ pub(super) fn read_motor(reader: &mut Reader<'_>) -> Result<MotorSnapshot, WireE
         yaw,
         state,
         ground,
-        ground_velocity: reader.finite_vec3()?,
+        ground_velocity: reader.bounded_vec3()?,
         accumulator: SimSpan(varint_u32(reader)?),
         air_time: SimSpan(varint_u32(reader)?),
         left_by_jump: reader.bool()?,

@@ -124,9 +124,9 @@ fn write_state(out: &mut Writer<'_>, state: &PartState) {
 
 fn read_state(reader: &mut Reader<'_>) -> Result<PartState, WireError> {
     Ok(PartState {
-        position: reader.finite_vec3()?,
+        position: reader.bounded_vec3()?,
         rotation: read_quat(reader)?,
-        velocity: reader.finite_vec3()?,
-        angular: reader.finite_vec3()?,
+        velocity: reader.bounded_vec3()?,
+        angular: reader.bounded_vec3()?,
     })
 }

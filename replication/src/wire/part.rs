@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 use tidelock_sim::SimSpan;
-use tidelock_sim::bytes::{Reader, Writer};
+use tidelock_sim::bytes::{Reader, Writer, is_bounded};
 use tidelock_sim::collision::{Slide, Turn};
 
 use super::scalar::{read_array, read_quat, varint_u32, write_quat};
@@ -47,7 +47,7 @@ pub(super) fn read_patch(reader: &mut Reader<'_>) -> Result<PartPatch, WireError
         match property {
             PartProperty::Name => properties.name = Arc::from(reader.text(MAX_NAME_BYTES)?),
             PartProperty::Shape => properties.shape = read_shape(reader)?,
-            PartProperty::Size => properties.size = positive(reader.finite_vec3()?)?,
+            PartProperty::Size => properties.size = positive(reader.bounded_vec3()?)?,
             PartProperty::Color => properties.color = Color(read_array(reader)?),
             PartProperty::Transparency => {
                 properties.transparency = reader.f32()?;
@@ -57,7 +57,7 @@ pub(super) fn read_patch(reader: &mut Reader<'_>) -> Result<PartPatch, WireError
             PartProperty::CanCollide => properties.can_collide = reader.bool()?,
             PartProperty::Mover => properties.mover = read_mover(reader)?,
             PartProperty::Tags => properties.tags = read_tags(reader)?,
-            PartProperty::Pose => pose = Pose { position: reader.finite_vec3()?, rotation: read_quat(reader)? },
+            PartProperty::Pose => pose = Pose { position: reader.bounded_vec3()?, rotation: read_quat(reader)? },
             PartProperty::Water => properties.water = reader.bool()?,
         }
     }
@@ -122,7 +122,7 @@ fn write_points(out: &mut Writer<'_>, points: &[Vec3]) {
 fn read_points(reader: &mut Reader<'_>) -> Result<Arc<[Vec3]>, WireError> {
     let count = reader.varint_at_most(MAX_MESH_POINTS as u64)? as usize;
     check(reader.remaining() >= 12 * count, WireError::Truncated)?;
-    (0..count).map(|_| Ok(reader.finite_vec3()?)).collect()
+    (0..count).map(|_| Ok(reader.bounded_vec3()?)).collect()
 }
 
 const SLIDE: u8 = 1;
@@ -153,11 +153,11 @@ fn read_mover(reader: &mut Reader<'_>) -> Result<Option<PartMover>, WireError> {
     check(flags & MOVES != 0 && flags <= MOVES | SLIDE | TURN, WireError::Flags)?;
     let mut mover = PartMover::default();
     if flags & SLIDE != 0 {
-        let offset = reader.finite_vec3()?;
+        let offset = reader.bounded_vec3()?;
         mover.slide = Some(Slide { offset, period: SimSpan(varint_u32(reader)?), phase: SimSpan(varint_u32(reader)?) });
     }
     if flags & TURN != 0 {
-        let axis = reader.finite_vec3()?;
+        let axis = reader.bounded_vec3()?;
         mover.turn = Some(Turn { axis, period: SimSpan(varint_u32(reader)?), phase: SimSpan(varint_u32(reader)?) });
     }
     check(mover_is_valid(&mover), WireError::Value)?;
@@ -166,7 +166,7 @@ fn read_mover(reader: &mut Reader<'_>) -> Result<Option<PartMover>, WireError> {
 
 /// Whether a collision index accepts the mover: unit axis, periods long enough to have a velocity.
 pub(crate) fn mover_is_valid(mover: &PartMover) -> bool {
-    let slide = mover.slide.is_none_or(|slide| slide.offset.is_finite() && slide.period >= SimSpan::MOTOR_TICK);
+    let slide = mover.slide.is_none_or(|slide| is_bounded(slide.offset) && slide.period >= SimSpan::MOTOR_TICK);
     let turn = mover.turn.is_none_or(|turn| {
         turn.axis.is_finite()
             && (turn.axis.length_squared() - 1.0).abs() < 1e-3

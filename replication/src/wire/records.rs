@@ -4,7 +4,7 @@ use tidelock_sim::Tick;
 use tidelock_sim::bytes::{Reader, Writer};
 
 use super::part;
-use super::scalar::{character_state, read_array, read_finite, read_id, read_tick, varint_u32};
+use super::scalar::{character_state, read_array, read_id, read_tick, varint_u32};
 use super::{WireError, check};
 use crate::ids::{Generation, InstanceId, PlayerId};
 use crate::instance::{
@@ -204,8 +204,8 @@ fn read_record(reader: &mut Reader<'_>) -> Result<Record, WireError> {
         PATCH_PART => Record::PatchPart { id, patch: part::read_patch(reader)? },
         CREATE_CHARACTER => {
             let properties = read_character_fields(reader, CharacterMask::ALL)?;
-            let position = reader.finite_vec3()?;
-            let pose = CharacterPose { position, yaw: read_finite(reader)?, state: character_state(reader.u8()?)? };
+            let position = reader.bounded_vec3()?;
+            let pose = CharacterPose { position, yaw: reader.bounded_f32()?, state: character_state(reader.u8()?)? };
             Record::CreateCharacter { id, properties, pose }
         }
         PATCH_CHARACTER => {
@@ -247,7 +247,7 @@ fn read_character_fields(reader: &mut Reader<'_>, mask: CharacterMask) -> Result
 fn read_seat(reader: &mut Reader<'_>) -> Result<Option<Seat>, WireError> {
     match reader.u8()? {
         0 => Ok(None),
-        1 => Ok(Some(Seat { part: read_id(reader)?, offset: reader.finite_vec3()?, yaw: read_finite(reader)? })),
+        1 => Ok(Some(Seat { part: read_id(reader)?, offset: reader.bounded_vec3()?, yaw: reader.bounded_f32()? })),
         _ => Err(WireError::Value),
     }
 }

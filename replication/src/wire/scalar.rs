@@ -54,15 +54,6 @@ pub(crate) fn read_id(reader: &mut Reader<'_>) -> Result<InstanceId, WireError> 
     Ok(id)
 }
 
-pub(crate) fn finite(value: f32) -> Result<f32, WireError> {
-    check(value.is_finite(), WireError::Value)?;
-    Ok(value)
-}
-
-pub(crate) fn read_finite(reader: &mut Reader<'_>) -> Result<f32, WireError> {
-    finite(reader.f32()?)
-}
-
 pub(crate) fn write_quat(out: &mut Writer<'_>, rotation: Quat) {
     out.vec3(Vec3::new(rotation.x, rotation.y, rotation.z));
     out.f32(rotation.w);
@@ -70,8 +61,8 @@ pub(crate) fn write_quat(out: &mut Writer<'_>, rotation: Quat) {
 
 /// A rotation of unit length, bit for bit.
 pub(crate) fn read_quat(reader: &mut Reader<'_>) -> Result<Quat, WireError> {
-    let Vec3 { x, y, z } = reader.finite_vec3()?;
-    let rotation = Quat::from_xyzw(x, y, z, read_finite(reader)?);
+    let Vec3 { x, y, z } = reader.bounded_vec3()?;
+    let rotation = Quat::from_xyzw(x, y, z, reader.bounded_f32()?);
     check((rotation.length_squared() - 1.0).abs() < 1e-3, WireError::Value)?;
     Ok(rotation)
 }

@@ -8,7 +8,7 @@ use tidelock_sim::report::Correction;
 use super::correction::{read_correction, write_correction};
 use super::owned::{OwnershipWord, read_word, write_word};
 use super::records::{Records, RecordsHead, read_records, write_head};
-use super::scalar::{read_array, read_finite, read_id, read_tick, varint_u32};
+use super::scalar::{read_array, read_id, read_tick, varint_u32};
 use super::{MAX_PLACE_BYTES, WireError, check};
 use crate::ids::{Generation, InstanceId, PlayerId};
 use crate::instance::{Color, MAX_NAME_BYTES};
@@ -204,8 +204,8 @@ fn read_character(reader: &mut Reader<'_>) -> Result<CharacterWord, WireError> {
         generation: Generation(varint_u32(reader)?),
         id: read_id(reader)?,
         controller: reader.u8()?,
-        position: reader.finite_vec3()?,
-        yaw: read_finite(reader)?,
+        position: reader.bounded_vec3()?,
+        yaw: reader.bounded_f32()?,
     };
     check(word.controller <= CharacterWord::MAX_CONTROLLER, WireError::Value)?;
     Ok(word)

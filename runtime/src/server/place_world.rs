@@ -8,6 +8,7 @@ use tidelock_replication::interest::InterestGrid;
 use tidelock_replication::motion::MotionArena;
 use tidelock_replication::place::{Place, Spawn};
 use tidelock_replication::publish::{CurrentPoses, InstancePublisher};
+use tidelock_sim::bytes::is_bounded;
 use tidelock_sim::collision::CollisionIndex;
 use tidelock_sim::motor::MotorSettings;
 use tidelock_sim::physics::{LooseMotion, LooseParts, LoosePartsConfig, PartState};
@@ -199,7 +200,8 @@ impl PlaceWorld {
 
     /// Puts a part elsewhere.
     pub(super) fn move_part(&mut self, id: InstanceId, pose: Pose, velocity: PartVelocity, tick: Tick) -> bool {
-        if !pose.position.is_finite() || !pose.rotation.is_finite() || !velocity.linear.is_finite() {
+        let bounded = [pose.position, velocity.linear, velocity.angular].into_iter().all(is_bounded);
+        if !bounded || !pose.rotation.is_finite() {
             return false;
         }
         let Some(entity) = self.touch_part(id) else { return false };

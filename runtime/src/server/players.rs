@@ -8,6 +8,7 @@ use tidelock_replication::ids::{InstanceId, Placed, PlayerId};
 use tidelock_replication::instance::{Audience, CharacterPose, CharacterProperties, Pose};
 use tidelock_replication::publish::{PublishOutput, Regrouping};
 use tidelock_replication::wire::write_correction_message;
+use tidelock_sim::bytes::is_bounded;
 use tidelock_sim::motor::CharacterState;
 
 use super::body::CharacterBody;
@@ -130,7 +131,7 @@ fn apply(server: &mut Server, command: Command) -> bool {
 fn apply_player(server: &mut Server, player: PlayerId, command: PlayerCommand) -> bool {
     let Some(slot) = server.sessions.slot_of_player(player) else { return false };
     match command {
-        PlayerCommand::Teleport { position, yaw } if !(position.is_finite() && yaw.is_finite()) => false,
+        PlayerCommand::Teleport { position, yaw } if !(is_bounded(position) && yaw.is_finite()) => false,
         PlayerCommand::Teleport { .. } | PlayerCommand::Kill | PlayerCommand::Grant(_) => {
             BodyCommand::of(&command).is_some_and(|command| command_body(server, slot, &command))
         }

@@ -1,6 +1,7 @@
 use glam::Vec3;
 use hecs::Entity;
 use tidelock_replication::instance::{CharacterProperties, Seat};
+use tidelock_sim::bytes::is_bounded;
 use tidelock_sim::motor::CharacterState;
 
 use super::body::CharacterBody;
@@ -52,7 +53,7 @@ pub(super) fn sit(server: &mut Server, slot: usize, seat: Seat) -> bool {
         return false;
     };
     let now = server.time();
-    if !(seat.offset.is_finite() && seat.yaw.is_finite()) || server.place.touch_part(seat.part).is_none() {
+    if !(is_bounded(seat.offset) && seat.yaw.is_finite()) || server.place.touch_part(seat.part).is_none() {
         return false;
     }
     let Some(SeatPlace { position, yaw, .. }) = server.place.seat_place(&seat, now) else { return false };

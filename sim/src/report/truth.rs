@@ -4,6 +4,7 @@ use super::{
     AdoptionBudget, Correction, CorrectionCause, DesyncAlarm, ReplayBudget, ReplayLimits, SampleClock, TokenBucket,
 };
 use crate::angle::wrap_angle;
+use crate::bytes::is_bounded;
 use crate::collision::CollisionWorld;
 use crate::module::CustomState;
 use crate::motor::{CharacterState, InputFrame, MotorSnapshot};
@@ -156,11 +157,12 @@ impl CharacterTruth {
     }
 
     /// Puts a character where the game's own movement has it at `now`, without a command: its epoch stays (S-32). The dead and the
-    /// seated are left alone, and `false` comes back; so it does for numbers that are not finite, and for states which only a
-    /// command gives.
+    /// seated are left alone, and `false` comes back; so it does for numbers that are not finite or that no message holds
+    /// ([`MAX_MAGNITUDE`](crate::bytes::MAX_MAGNITUDE)), and for states which only a command gives.
     pub fn put(&mut self, motor: MotorSnapshot, now: SimTime) -> bool {
         let own = !matches!(motor.state, CharacterState::Seated | CharacterState::Dead);
-        if !self.replays() || !own || !motor.is_finite() {
+        let bounded = is_bounded(motor.position) && is_bounded(motor.velocity);
+        if !self.replays() || !own || !motor.is_finite() || !bounded {
             return false;
         }
         self.sim.motor = MotorSnapshot { yaw: wrap_angle(motor.yaw), ..motor };
