@@ -40,6 +40,8 @@ fn origin() -> impl Strategy<Value = Origin> {
         2 => Just(None),
         1 => Just(Some(f32::INFINITY)),
         1 => (1e4f32..1e7).prop_map(Some),
+        // As large as floats go, and what is no radius.
+        1 => prop::sample::select(vec![1e12, f32::MAX, -1.0, f32::NEG_INFINITY, f32::NAN]).prop_map(Some),
     ];
     (position(), radius).prop_map(|(position, radius)| Origin { position, radius })
 }

@@ -154,7 +154,7 @@ impl InterestGrid {
         visible.now.clear();
         visible.now.reserve(self.places.len());
         visible.revision += 1;
-        let unbounded = |origin: &Origin| self.radius(origin) == f32::INFINITY;
+        let unbounded = |origin: &Origin| origin.reach(&self.settings) == f32::INFINITY;
         if viewer.origins.is_empty() || viewer.origins.iter().any(unbounded) {
             visible.now.union_with(&self.members);
         } else {
@@ -178,18 +178,15 @@ impl InterestGrid {
         }
     }
 
-    fn radius(&self, origin: &Origin) -> f32 {
-        origin.radius.unwrap_or_else(|| self.settings.default_radius())
-    }
-
     /// Adds what an origin of finite radius reaches.
     fn find(&self, origin: &Origin, visible: &mut VisibleSet) {
-        let radius = self.radius(origin);
+        let radius = origin.reach(&self.settings);
         let leave = radius * LEAVE_SHARE;
         let (enter_squared, leave_squared) = (radius * radius, leave * leave);
         let [low_a, low_b] = self.cell_of(origin.position - Vec3::splat(leave));
         let [high_a, high_b] = self.cell_of(origin.position + Vec3::splat(leave));
-        let columns = (i64::from(high_a) - i64::from(low_a) + 1) * (i64::from(high_b) - i64::from(low_b) + 1);
+        let width = |low: i32, high: i32| i64::from(high) - i64::from(low) + 1;
+        let columns = width(low_a, high_a).saturating_mul(width(low_b, high_b));
         // A radius over more columns than there are subjects looks at the subjects instead.
         if columns > self.places.len() as i64 {
             self.find_among_all(origin, (enter_squared, leave_squared), visible);

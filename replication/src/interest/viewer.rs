@@ -33,8 +33,17 @@ impl InterestSettings {
 pub struct Origin {
     /// Where, studs.
     pub position: Vec3,
-    /// How far it reaches in studs, inclusive; infinity reaches everything, `None` means the place's own radius.
+    /// How far it reaches in studs, inclusive; infinity reaches everything, `None` means the place's own radius. A negative radius,
+    /// or one that is no number, counts as 0.
     pub radius: Option<f32>,
+}
+
+impl Origin {
+    /// How far it reaches in a place of these settings, studs.
+    #[must_use]
+    pub fn reach(&self, settings: &InterestSettings) -> f32 {
+        self.radius.unwrap_or_else(|| settings.default_radius()).max(0.0)
+    }
 }
 
 /// A player as interest sees it.
@@ -77,7 +86,7 @@ pub fn first_sight(settings: &InterestSettings, viewer: &Viewer<'_>, subject: &S
         return true;
     }
     viewer.origins.iter().any(|origin| {
-        let radius = origin.radius.unwrap_or_else(|| settings.default_radius());
+        let radius = origin.reach(settings);
         origin.position.distance_squared(subject.position) <= radius * radius
     })
 }

@@ -136,7 +136,10 @@ impl Mirror {
             Admission::Hold => {
                 self.counters.held += count as u64;
                 self.later_records += count;
-                self.later.push_back(records);
+                // One without records would take room that nothing bounds.
+                if count > 0 {
+                    self.later.push_back(records);
+                }
                 while self.later_records > MAX_HELD_RECORDS {
                     let dropped = self.later.pop_front().map_or(0, |records| records.records.len());
                     self.later_records -= dropped;
