@@ -12,10 +12,14 @@ pub(crate) const DEVELOPMENT_KEY: [u8; 32] = *b"tidelock development key, public
 pub(crate) fn private_key(file: Option<&Path>) -> Result<[u8; 32], Failure> {
     let Some(path) = file else { return Ok(DEVELOPMENT_KEY) };
     let text = fs::read_to_string(path).map_err(|why| Failure::read(path, why))?;
-    let refused = |why: String| Failure::Key { path: path.to_owned(), why };
-    let bytes = from_hex(text.trim()).map_err(refused)?;
+    key_of(&text).map_err(|why| Failure::Key { path: path.to_owned(), why })
+}
+
+/// The key in a key file's text, or what is wrong with it.
+pub(crate) fn key_of(text: &str) -> Result<[u8; 32], String> {
+    let bytes = from_hex(text.trim())?;
     let length = bytes.len();
-    bytes.try_into().map_err(|_| refused(format!("this file holds {length} bytes")))
+    bytes.try_into().map_err(|_| format!("this file holds {length} bytes"))
 }
 
 /// Bytes as lower-case hexadecimal digits.

@@ -77,3 +77,30 @@ pub fn check_arguments(arguments: &[&str]) -> Result<(), String> {
         _ => Ok(()),
     }
 }
+
+/// Whether `serve` would take this text as its configuration file. Files it names are not read.
+///
+/// # Errors
+///
+/// What the command would say instead of starting.
+pub fn check_config(text: &str) -> Result<(), String> {
+    serve::check_config(text).map_err(|why| why.to_string())
+}
+
+/// Whether this text is that of a key file.
+///
+/// # Errors
+///
+/// Why it is not.
+pub fn check_key(text: &str) -> Result<(), String> {
+    key::key_of(text).map(drop)
+}
+
+/// Whether `token inspect` would take these bytes as those of a token's file.
+///
+/// # Errors
+///
+/// Why it would not.
+pub fn check_token(bytes: &[u8]) -> Result<(), String> {
+    token::token_of(bytes.to_vec()).map(drop).map_err(|why| why.to_string())
+}

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tidelock::Protocol;
 use tidelock::net::io::OsEntropy;
-use tidelock::net::{ConnectToken, TokenRequest};
+use tidelock::net::{ConnectToken, TokenError, TokenRequest};
 
 use crate::args::TokenAction;
 use crate::failure::Failure;
@@ -64,11 +64,15 @@ pub(crate) fn unix_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
+/// The token in a file's bytes, plain or as hexadecimal digits.
+pub(crate) fn token_of(bytes: Vec<u8>) -> Result<ConnectToken, TokenError> {
+    let text = std::str::from_utf8(&bytes).ok().and_then(|text| from_hex(text.trim()).ok());
+    ConnectToken::from_bytes(&text.unwrap_or(bytes))
+}
+
 fn inspect(file: &Path) -> Result<(), Failure> {
     let bytes = fs::read(file).map_err(|why| Failure::read(file, why))?;
-    let text = std::str::from_utf8(&bytes).ok().and_then(|text| from_hex(text.trim()).ok());
-    let refused = |why| Failure::Token(format!("{}: {why}", file.display()));
-    let token = ConnectToken::from_bytes(&text.unwrap_or(bytes)).map_err(|why| refused(why.to_string()))?;
+    let token = token_of(bytes).map_err(|why| Failure::Token(format!("{}: {why}", file.display())))?;
     let left = i128::from(token.expire_s()) - i128::from(unix_s());
     let ours = if token.protocol_id() == Protocol::NETCODE_ID { "this version's" } else { "another version's" };
     println!("protocol  {:#018x}, {ours}", token.protocol_id());

@@ -70,6 +70,12 @@ pub(crate) fn metrics_address(text: &str) -> Result<Option<SocketAddr>, Failure>
     text.parse().map(Some).map_err(refused)
 }
 
+/// What is wrong with the text of a configuration file.
+pub(crate) fn check(text: &str) -> Result<(), Failure> {
+    let file = File::parse(Path::new("configuration"), text)?;
+    file.metrics.as_deref().map_or(Ok(None), metrics_address).map(drop)
+}
+
 impl File {
     fn read(path: &Path) -> Result<Self, Failure> {
         let text = fs::read_to_string(path).map_err(|why| Failure::read(path, why))?;

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use tidelock::ServerConfig;
 use tokio::net::TcpListener;
 
-pub(crate) use config::metrics_address;
+pub(crate) use config::{check as check_config, metrics_address};
 
 use crate::args::ServeArgs;
 use crate::failure::Failure;

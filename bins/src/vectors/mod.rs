@@ -101,10 +101,23 @@ pub enum Verdict {
 /// [`Trouble`] with file, case, step, field, wanted and got at the first difference, or saying what the file lacks.
 pub fn check_file(path: &Path) -> Result<Verdict, Trouble> {
     let file = path.display().to_string();
-    let outside = |what: String| Trouble { file: file.clone(), case: String::new(), step: String::new(), what };
-    let text = fs::read_to_string(path).map_err(|why| outside(format!("cannot be read: {why}")))?;
-    let root: Value = serde_json::from_str(&text).map_err(|why| outside(format!("is not JSON: {why}")))?;
-    check_value(&file, &root)
+    let text = fs::read_to_string(path).map_err(|why| outside(&file, format!("cannot be read: {why}")))?;
+    check_text(&file, &text)
+}
+
+/// Replays the text of a file called `file`.
+///
+/// # Errors
+///
+/// As [`check_file`].
+pub fn check_text(file: &str, text: &str) -> Result<Verdict, Trouble> {
+    let root: Value = serde_json::from_str(text).map_err(|why| outside(file, format!("is not JSON: {why}")))?;
+    check_value(file, &root)
+}
+
+/// Trouble with a file as a whole.
+fn outside(file: &str, what: String) -> Trouble {
+    Trouble { file: file.to_owned(), case: String::new(), step: String::new(), what }
 }
 
 fn check_value(file: &str, root: &Value) -> Result<Verdict, Trouble> {
@@ -170,8 +183,7 @@ pub fn written(seed: u64) -> Result<Vec<(&'static str, Value)>, Trouble> {
 }
 
 fn written_kind(kind: &Kind, seed: u64) -> Result<Value, Trouble> {
-    let trouble = |what| Trouble { file: kind.name.to_owned(), case: String::new(), step: String::new(), what };
-    let cases = (kind.write)(&mut Draws::new(seed)).map_err(trouble)?;
+    let cases = (kind.write)(&mut Draws::new(seed)).map_err(|what| outside(kind.name, what))?;
     let (abs, rel) = kind.tolerance;
     let tolerance = json!({ "abs": abs, "rel": rel });
     Ok(json!({ "format": "tidelock.vectors/1", "kind": kind.name, "tolerance": tolerance, "cases": cases }))
@@ -183,10 +195,7 @@ fn written_kind(kind: &Kind, seed: u64) -> Result<Value, Trouble> {
 ///
 /// [`Trouble`] with the file that cannot be written, and why.
 pub fn write_files(folder: &Path, seed: u64) -> Result<(), Trouble> {
-    let outside = |path: &Path, what| {
-        let (file, none) = (path.display().to_string(), String::new());
-        Trouble { file, case: none.clone(), step: none, what }
-    };
+    let outside = |path: &Path, what| outside(&path.display().to_string(), what);
     fs::create_dir_all(folder).map_err(|why| outside(folder, format!("cannot be made: {why}")))?;
     let files = written(seed)?;
     for (kind, content) in &files {
