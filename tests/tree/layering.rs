@@ -6,7 +6,7 @@ use toml::Table;
 use crate::source::{SourceFile, blank, files, root};
 
 /// Which of our packages each may name in its manifest (ARCHITECTURE.md, "The parts").
-const EDGES: [(&str, &[&str]); 9] = [
+const EDGES: [(&str, &[&str]); 10] = [
     ("tidelock-sim", &[]),
     ("tidelock-net", &[]),
     ("tidelock-replication-derive", &[]),
@@ -15,6 +15,7 @@ const EDGES: [(&str, &[&str]); 9] = [
     ("tidelock-bins", &["tidelock"]),
     ("tidelock-benches", &["tidelock-sim", "tidelock-net", "tidelock-replication", "tidelock", "tidelock-bins"]),
     ("tidelock-peers", &["tidelock-net"]),
+    ("tidelock-fuzz", &["tidelock-sim", "tidelock-net", "tidelock-replication", "tidelock", "tidelock-bins"]),
     ("tidelock-tests", &["tidelock-sim", "tidelock-net", "tidelock-replication", "tidelock", "tidelock-bins"]),
 ];
 
@@ -83,7 +84,7 @@ fn manifest_faults(manifest: &Table) -> Vec<String> {
             faults.push(format!("{name} must not depend on {dependency}"));
         }
         let owner = OWNERS.iter().find(|(owned, _)| *owned == dependency).map(|(_, owner)| *owner);
-        let lent = matches!(name, "tidelock-tests" | "tidelock-benches" | "tidelock-peers");
+        let lent = matches!(name, "tidelock-tests" | "tidelock-fuzz" | "tidelock-benches" | "tidelock-peers");
         if let Some(owner) = owner.filter(|owner| *owner != name && !lent) {
             faults.push(format!("{dependency} belongs to {owner}, not to {name}"));
         }

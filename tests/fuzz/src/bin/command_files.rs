@@ -1,0 +1,4 @@
+//! The target `command_files` under libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tidelock_fuzz::command_files(bytes));

@@ -1,0 +1,4 @@
+//! The target `motion` under libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tidelock_fuzz::motion(bytes));

@@ -1,0 +1,4 @@
+//! The target `server_game` under libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tidelock_fuzz::server_game(bytes));

@@ -1,0 +1,58 @@
+use std::collections::BTreeSet;
+
+use tidelock_replication::ids::{Generation, InstanceId};
+use tidelock_replication::mirror::{MAX_HELD_RECORDS, MAX_WAITING, Mirror, Replica};
+use tidelock_replication::place::Place;
+use tidelock_replication::wire::{Record, ServerMessage};
+
+use super::choices::Choices;
+
+const PLACE: &str = r#"
+name = "Yard"
+[[part]]
+name = "Ground"
+size = [80.0, 2.0, 80.0]
+position = [0.0, -1.0, 0.0]
+[[part]]
+name = "Crate"
+size = [2.0, 2.0, 2.0]
+position = [0.0, 1.5, 20.0]
+anchored = false
+"#;
+
+/// A mirror under anything a server may say of instances: bounded, nothing destroyed comes back, nothing of an older
+/// generation applies.
+pub fn run(bytes: &[u8]) {
+    let mut choices = Choices::new(bytes);
+    let place = Place::compile(PLACE).expect("the yard is a place");
+    let (mut mirror, mut replica) = (Mirror::new(), Replica::new(place));
+    mirror.enter(Generation(1), &mut replica);
+    let mut destroyed: BTreeSet<InstanceId> = BTreeSet::new();
+    while !choices.is_over() {
+        match choices.byte() % 8 {
+            0 => mirror.end_pass(),
+            1 => {
+                let generation = Generation(u32::from(choices.byte()));
+                // What is known as destroyed is known of one stay.
+                destroyed.clear();
+                mirror.enter(generation, &mut replica);
+            }
+            _ => {
+                let Ok(ServerMessage::Records(records)) = ServerMessage::read(choices.chunk()) else { continue };
+                let applies = records.head.generation == mirror.generation();
+                for record in &records.records {
+                    if let (true, Record::Destroy { first, count }) = (applies, record) {
+                        destroyed.insert(*first);
+                        destroyed.insert(InstanceId(first.0 + (count - 1)));
+                    }
+                }
+                mirror.apply(records, &mut replica);
+            }
+        }
+        replica.drain_changes().for_each(drop);
+        assert!(mirror.waiting() <= MAX_WAITING + MAX_HELD_RECORDS);
+    }
+    let ids = replica.ids();
+    // R-1
+    assert!(destroyed.iter().all(|id| mirror.is_destroyed(*id) && !ids.contains(id)));
+}
