@@ -158,7 +158,7 @@ impl Bench {
     fn piece(&mut self, choices: &mut Choices<'_>) {
         let content = choices.chunk();
         let whole = self.place.client_bytes();
-        let honest = choices.byte() % 2 == 0;
+        let honest = choices.byte().is_multiple_of(2);
         let (len, total) =
             if honest { (whole.len() as u32, whole.len() as u64) } else { (choices.word() >> 16, whole.len() as u64) };
         let stored;

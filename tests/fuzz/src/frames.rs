@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use super::choices::Choices;
 use super::hostile_peer::HostilePeer;
 use super::shards::{Honest, MS};
@@ -21,7 +23,7 @@ pub fn run(bytes: &[u8]) {
             _ if peer.now.as_secs() < 20 => peer.advance(MS * u32::from(choices.short() % 4_000)),
             _ => {}
         }
-        peer.advance(MS * 0);
+        peer.advance(Duration::ZERO);
         if let Some(stats) = peer.name.and_then(|name| peer.server.stats(name)) {
             assert!(stats.window_bytes > 0 && stats.rate_bytes_s > 0);
             assert!((0.0..=1.0).contains(&stats.loss_in) && (0.0..=1.0).contains(&stats.loss_out));

@@ -67,7 +67,7 @@ impl Bench {
             payload_bytes: 0,
         };
         bench.advance(MS);
-        if stage % 4 > 0 {
+        if !stage.is_multiple_of(4) {
             bench.standard(0x82, &[0; 308]);
             bench.advance(MS);
         }

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use super::choices::Choices;
 use super::hostile_peer::HostilePeer;
 use super::shards::{Honest, MS};
@@ -13,7 +15,7 @@ pub fn run(bytes: &[u8]) {
     };
     while !choices.is_over() {
         operate(&mut choices, &mut peer);
-        peer.advance(MS * 0);
+        peer.advance(Duration::ZERO);
     }
     let now = peer.now;
     Honest::new(now).plays(now, &mut peer.server);
@@ -36,7 +38,7 @@ fn operate(choices: &mut Choices<'_>, peer: &mut HostilePeer) {
             let (prefix, body) = (choices.byte(), choices.chunk());
             peer.send_extended(prefix, true, body);
         }
-        8 => peer.send_extended(0x57, choices.byte() % 4 != 0, choices.chunk()),
+        8 => peer.send_extended(0x57, !choices.byte().is_multiple_of(4), choices.chunk()),
         9 => {
             let which = usize::from(choices.byte() % 2);
             peer.next[which] = match choices.byte() % 4 {

@@ -26,7 +26,8 @@ pub fn run(bytes: &[u8]) {
     let mut game = Simulation::new(SimulationOptions::default(), all_four(), yard());
     game.server_mut()
         .choose_controllers(move |newcomer| if newcomer.client_id == 1 { controller } else { Controller::Replay });
-    let hostile = game.add_client(ClientOptions { fetch_place: choices.byte() % 8 == 0, ..ClientOptions::default() });
+    let hostile =
+        game.add_client(ClientOptions { fetch_place: choices.byte().is_multiple_of(8), ..ClientOptions::default() });
     let honest = game.add_client(ClientOptions::default());
     let joining = u32::from(choices.byte() % 32);
     (0..joining).for_each(|_| game.tick(walk));
@@ -56,7 +57,7 @@ pub fn run(bytes: &[u8]) {
 }
 
 fn walk(key: ClientKey, now: Duration) -> ControlInput {
-    let way = if (now.as_millis() / 700 + key.index() as u128) % 2 == 0 { Vec3::X } else { Vec3::Z };
+    let way = if (now.as_millis() / 700 + key.index() as u128).is_multiple_of(2) { Vec3::X } else { Vec3::Z };
     ControlInput { direction: way, jump: now.as_millis() % 900 < 100, ..ControlInput::default() }
 }
 

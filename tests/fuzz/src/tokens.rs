@@ -44,7 +44,7 @@ fn private(choices: &mut Choices<'_>) {
     let mut events = Vec::new();
     while !choices.is_over() {
         let mut plain = [0; PRIVATE_BYTES];
-        let sound = choices.byte() % 2 == 0;
+        let sound = choices.byte().is_multiple_of(2);
         if sound {
             // One address, this server's.
             plain[8..12].copy_from_slice(&10i32.to_le_bytes());
