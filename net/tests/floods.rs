@@ -7,7 +7,6 @@ mod world;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use tidelock_net::emulator::{Link, LinkConfig};
 use tidelock_net::{ClientState, Fault, Ingress, LaneSet, ServerConfig, ServerShard, Shard};
 use world::{KEY, MS, PROTOCOL, UNIX, World, link, number_of, numbered, runs, token};
 
@@ -143,49 +142,4 @@ fn a_client_that_stalls_costs_its_limits() {
     assert!(got.into_iter().eq(0..sent), "in order, once");
     assert_eq!(ages.len(), 600, "the other's messages all come within their tick");
     assert!(matches!(world.peers[stalled].shard.state(), ClientState::Connected(_)));
-}
-
-/// A link two connections share.
-fn share(seconds: u32, change: impl Fn(u32) -> u64) -> Vec<[u64; 2]> {
-    let mut world = World::standard(5);
-    let (first, first_name) = world.connect(link(0, 0.0));
-    let (second, second_name) = world.connect(link(0, 0.0));
-    world.shared = Some(Link::new(LinkConfig::default(), 1));
-    let mut per_second = vec![];
-    let mut before = [0; 2];
-    for second_number in 0..seconds {
-        let rate_bytes_s = change(second_number);
-        let config = LinkConfig { rate_bytes_s, queue_bytes: 100_000, ..link(25, 0.0) };
-        world.shared.as_mut().unwrap().set_config(config);
-        for tick in 0..1_000 {
-            if tick % 16 == 0 {
-                for name in [first_name, second_name] {
-                    (0..4).for_each(|_| world.server_send(name, LaneSet::BULK, &[1; 30_000], None));
-                }
-                world.server_flush();
-                world.events.clear();
-            }
-            world.step();
-        }
-        let bytes = [world.client_bytes(first), world.client_bytes(second)];
-        per_second.push([bytes[0] - before[0], bytes[1] - before[1]]);
-        before = bytes;
-    }
-    per_second
-}
-
-// B83: two flows share a bottleneck within 70:30; when its capacity halves, so does what they send, within a second.
-#[test]
-fn two_flows_share_and_follow_their_bottleneck() {
-    let shares = share(40, |second| if second < 30 { 1_000_000 } else { 500_000 });
-    let total = |seconds: std::ops::Range<usize>| {
-        shares[seconds].iter().fold([0, 0], |sum, bytes| [sum[0] + bytes[0], sum[1] + bytes[1]])
-    };
-    let settled = total(10..30);
-    let part = settled[0] as f64 / (settled[0] + settled[1]) as f64;
-    assert!((0.3..=0.7).contains(&part), "{shares:?}");
-    assert!(settled[0] + settled[1] >= 20 * 800_000, "{settled:?}");
-    let halved = total(32..40);
-    let rate = (halved[0] + halved[1]) / 8;
-    assert!((400_000..=510_000).contains(&rate), "{rate}: {shares:?}");
 }

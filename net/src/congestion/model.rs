@@ -1,9 +1,11 @@
 //! Congestion control by a model of the path: its delivery rate and its shortest round trip.
 
 mod probing;
+mod sharing;
 
 use std::time::Duration;
 
+use self::sharing::Sharing;
 use crate::congestion::{
     AckEvent, Controller, Delivery, INITIAL_WINDOW_BYTES, LossEvent, MIN_WINDOW_BYTES, PACKET_BYTES,
 };
@@ -13,7 +15,7 @@ const STARTUP_GAIN: f64 = 2.885;
 /// First phase, each of a round, in which it stays at the limit; before it, it looks for more and takes what came of it.
 const STAY: usize = 2;
 /// Time between two looks for more.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: f64 = 1.0;
 /// Share of the difference by which a round that met a queue corrects the limit: it delivered what the path takes.
 const CORRECTION: f64 = 0.25;
 /// The same where the queue is so long that there is no doubt.
@@ -25,44 +27,39 @@ const CALM_WEIGHT: f64 = 128.0;
 /// Rounds without growth by a quarter after which the limit is known.
 const FULL_ROUNDS: u32 = 3;
 /// Queue that looking for more may make, and that is tolerated otherwise.
-const SHORT_QUEUE: Duration = Duration::from_millis(2);
+const SHORT_QUEUE: f64 = 0.002;
 /// Rate gain while it stays: a little less, so that no queue is left.
 const STAY_GAIN: f64 = 0.98;
 /// The same while there is a short queue.
 const EASE_GAIN: f64 = 0.96;
 /// Mean change of the round trip from which the mean of a round tells more of the queue than the shortest does.
-const JITTERY: Duration = Duration::from_millis(2);
+const JITTERY: f64 = 0.002;
 /// Mean change of the round trip, as a multiple, by which the mean of one measurement may exceed the path's own.
 const JITTER_SHARE: f64 = 4.0;
 /// Shortest round as a multiple of that change, and the bytes it delivers at least: fewer measure a rate badly.
-const ROUND_JITTERS: u32 = 4;
+const ROUND_JITTERS: f64 = 4.0;
 const ROUND_BYTES: f64 = 16_000.0;
 /// Longest that makes a round.
-const MOST_ROUND: Duration = Duration::from_millis(500);
+const MOST_ROUND: f64 = 0.5;
 /// Share of the first look, and the largest after one that found more, where there is jitter.
 const FIRST_PROBE: f64 = 0.25;
 /// Largest share left unsent to shorten a queue.
 const MOST_RELIEF: f64 = 0.3;
 /// How long the shortest round trip is believed.
-const MIN_RTT_LIFE: Duration = Duration::from_secs(10);
+const MIN_RTT_LIFE: f64 = 10.0;
 /// How long, beside a round trip, half is sent to measure it anew.
-const MIN_RTT_PROBE: Duration = Duration::from_millis(200);
+const MIN_RTT_PROBE: f64 = 0.2;
 /// Latest round trips of which the shortest ends the doubling, once it exceeds the path's own by an eighth, or by this.
 const LATEST: usize = 12;
-const MOST_FILLING: Duration = Duration::from_millis(16);
+const MOST_FILLING: f64 = 0.016;
 /// Shortest round.
-const MIN_ROUND: Duration = Duration::from_millis(20);
+const MIN_ROUND: f64 = 0.02;
 /// Bytes of a short packet, such as those of a slow path.
 const SMALL_BYTES: f64 = 500.0;
 /// The limit is not believed to be lower, in bytes per second.
 const LEAST_RATE: f64 = 2_000.0;
 /// Highest loss made up for by sending more, while the queue is short.
 const MAX_COMPENSATED_LOSS: f64 = 0.4;
-
-/// A time of that many seconds; without the careful rounding of `Duration::from_secs_f64`, which takes longer than all else here.
-fn seconds(seconds: f64) -> Duration {
-    Duration::from_nanos((seconds * 1e9) as u64)
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -74,7 +71,7 @@ enum Mode {
 /// A stretch of acknowledgements that lasts a round trip.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    since: Duration,
+    since: f64,
     /// Bytes delivered when it began, and when it ends.
     began: u64,
     ends: u64,
@@ -85,16 +82,19 @@ struct Round {
     /// Round trips measured in it.
     samples: u32,
     /// The longest of them, and all together.
-    longest: Duration,
-    sum: Duration,
+    longest: f64,
+    sum: f64,
 }
 
 /// Sends a little less than the path delivers and keeps its queue within a few milliseconds.
 ///
-/// It doubles the rate until a queue shows, and lets that drain. Then rounds that met a queue tell what the path delivers. Once a second it looks for more: without jitter by a few milliseconds of more, sharply, whose longest round trip
-/// tells at once how much passed; with jitter by a round or longer, since only the mean of many round trips tells a queue from
+/// It doubles the rate until a queue shows, and lets that drain. Then rounds that met a queue tell what the path delivers. Once
+/// a second it looks for more: without jitter by a few milliseconds of more, sharply, whose longest round trip tells at once how
+/// much passed; with jitter by a round or longer, since only the mean of many round trips tells a queue from
 /// jitter then. Looks grow bolder while nothing resists and rarer while only a queue comes of them. Loss alone does not slow it;
 /// a long queue with a falling delivery rate does.
+///
+/// Where others use the path too, the queue tells all of them the same even share, which each goes towards.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
     mode: Mode,
@@ -114,33 +114,34 @@ pub struct Model {
     /// Bytes of it still to be sent, and how long that takes, in seconds.
     probe_bytes: f64,
     probe_time: f64,
-    cycle_since: Duration,
+    sharing: Sharing,
+    cycle_since: f64,
     /// Time between two looks for more.
-    patience: Duration,
-    min_rtt: Option<Duration>,
-    min_rtt_at: Duration,
-    probing_until: Option<Duration>,
+    patience: f64,
+    min_rtt: Option<f64>,
+    min_rtt_at: f64,
+    probing_until: Option<f64>,
     /// The shortest since that began.
-    renewed_rtt: Duration,
+    renewed_rtt: f64,
     /// Round trips measured in all.
     samples: u64,
     /// Shortest round trips of the last round and of this one.
-    recent_rtts: [Duration; 2],
-    latest_rtts: [Duration; LATEST],
+    recent_rtts: [f64; 2],
+    latest_rtts: [f64; LATEST],
     /// Round trips measured in the last round.
     last_samples: u32,
     /// The longest of the last round, and their sum.
-    last_longest: Duration,
-    last_sum: Duration,
+    last_longest: f64,
+    last_sum: f64,
     /// When it began, and the bytes delivered then; and those delivered now.
-    last_began: (Duration, u64),
+    last_began: (f64, u64),
     delivered: u64,
     /// Mean round trip while nothing waits: the least of all rounds', which forgets slowly.
     calm_rtt: Option<f64>,
-    smoothed_rtt: Duration,
+    smoothed_rtt: f64,
     /// Mean change of the round trip from one measurement to the next: a growing queue changes it little, jitter much.
-    jitter: Duration,
-    ack_delay: Duration,
+    jitter: f64,
+    ack_delay: f64,
     acked_bytes: f64,
     lost_bytes: f64,
     /// Rate and window that follow from all that: several are asked for with each packet.
@@ -165,24 +166,25 @@ impl Model {
             probed_rate: 0.0,
             probe_bytes: 0.0,
             probe_time: 0.0,
-            cycle_since: Duration::ZERO,
+            sharing: Sharing::default(),
+            cycle_since: 0.0,
             patience: PATIENCE,
             min_rtt: None,
-            min_rtt_at: Duration::ZERO,
+            min_rtt_at: 0.0,
             probing_until: None,
-            renewed_rtt: Duration::MAX,
+            renewed_rtt: f64::INFINITY,
             samples: 0,
-            recent_rtts: [Duration::MAX; 2],
-            latest_rtts: [Duration::ZERO; LATEST],
+            recent_rtts: [f64::INFINITY; 2],
+            latest_rtts: [0.0; LATEST],
             last_samples: 0,
-            last_longest: Duration::ZERO,
-            last_sum: Duration::ZERO,
-            last_began: (Duration::ZERO, 0),
+            last_longest: 0.0,
+            last_sum: 0.0,
+            last_began: (0.0, 0),
             delivered: 0,
             calm_rtt: None,
-            smoothed_rtt: Duration::from_millis(100),
-            jitter: Duration::ZERO,
-            ack_delay: Duration::ZERO,
+            smoothed_rtt: 0.1,
+            jitter: 0.0,
+            ack_delay: 0.0,
             acked_bytes: 0.0,
             lost_bytes: 0.0,
             rate: 0,
@@ -199,12 +201,12 @@ impl Model {
     }
 
     /// Time a packet takes to pass the path.
-    fn packet_time(&self) -> Duration {
-        seconds(SMALL_BYTES / self.limit.max(LEAST_RATE))
+    fn packet_time(&self) -> f64 {
+        SMALL_BYTES / self.limit.max(LEAST_RATE)
     }
 
     fn path_bytes(&self) -> f64 {
-        self.limit * self.min_rtt.unwrap_or(self.smoothed_rtt).as_secs_f64()
+        self.limit * self.min_rtt.unwrap_or(self.smoothed_rtt)
     }
 
     /// Whether the round trip varies so much that only the mean of many tells something.
@@ -213,34 +215,34 @@ impl Model {
     }
 
     /// How long packets wait on the path, as far as the shortest or, with jitter, the mean of the last two rounds' tells.
-    fn queue(&self) -> Duration {
+    fn queue(&self) -> f64 {
         if self.is_jittery() {
             return self.wait(self.round.sum + self.last_sum, self.round.samples + self.last_samples);
         }
         let recent = self.recent_rtts[0].min(self.recent_rtts[1]);
-        let Some(min) = self.min_rtt.filter(|_| recent < Duration::MAX) else { return Duration::ZERO };
+        let Some(min) = self.min_rtt.filter(|_| recent < f64::INFINITY) else { return 0.0 };
         // A long one need not wait until a round has met nothing else.
-        let latest = self.shortest_latest().saturating_sub(min);
-        if latest > self.noise() * 4 { latest } else { recent.saturating_sub(min) }
+        let latest = (self.shortest_latest() - min).max(0.0);
+        if latest > self.noise() * 4.0 { latest } else { (recent - min).max(0.0) }
     }
 
-    fn shortest_latest(&self) -> Duration {
-        self.latest_rtts.iter().min().copied().unwrap_or_default()
+    fn shortest_latest(&self) -> f64 {
+        self.latest_rtts.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    fn wait(&self, sum: Duration, samples: u32) -> Duration {
-        let mean = sum.as_secs_f64() / f64::from(samples.max(1));
-        seconds((mean - self.calm_rtt.unwrap_or(mean)).max(0.0))
+    fn wait(&self, sum: f64, samples: u32) -> f64 {
+        let mean = sum / f64::from(samples.max(1));
+        (mean - self.calm_rtt.unwrap_or(mean)).max(0.0)
     }
 
     /// How long a queue must be to stand out.
-    fn noise(&self) -> Duration {
+    fn noise(&self) -> f64 {
         self.noise_of(self.round.samples + self.last_samples)
     }
 
     /// The mean round trip varies by a part of the jitter, the smaller the more were measured, and by the time one packet takes.
-    fn noise_of(&self, samples: u32) -> Duration {
-        let jitter = seconds(self.jitter.as_secs_f64() * (JITTER_SHARE / f64::from(samples.max(4)).sqrt()));
+    fn noise_of(&self, samples: u32) -> f64 {
+        let jitter = self.jitter * JITTER_SHARE / f64::from(samples.max(4)).sqrt();
         SHORT_QUEUE.max(self.packet_time()) + jitter
     }
 
@@ -248,29 +250,29 @@ impl Model {
     fn is_filling(&self) -> bool {
         let enough = self.round.samples >= LATEST as u32 && !self.round.app_limited;
         if let (true, Some(calm)) = (self.is_jittery(), self.calm_rtt) {
-            let mean = self.latest_rtts.iter().sum::<Duration>().as_secs_f64() / LATEST as f64;
-            let stands_out = SHORT_QUEUE + seconds(self.jitter.as_secs_f64() * 1.5);
-            return enough && mean > calm + stands_out.as_secs_f64();
+            let mean = self.latest_rtts.iter().sum::<f64>() / LATEST as f64;
+            let stands_out = SHORT_QUEUE + (self.jitter * 1.5);
+            return enough && mean > calm + stands_out;
         }
         let latest = self.shortest_latest();
-        let min = self.min_rtt.unwrap_or(Duration::MAX);
+        let min = self.min_rtt.unwrap_or(f64::INFINITY);
         // More careful than elsewhere: this is decided once.
-        let stands_out = (min / 8).clamp(SHORT_QUEUE, MOST_FILLING).max(self.jitter * 2);
-        enough && latest > min.saturating_add(stands_out)
+        let stands_out = (min / 8.0).clamp(SHORT_QUEUE, MOST_FILLING).max(self.jitter * 2.0);
+        enough && latest > min + stands_out
     }
 
     /// Share left unsent so that a queue is gone after a round trip or 50 ms.
-    fn relief(&self, queue: Duration) -> f64 {
-        let within = self.smoothed_rtt.max(Duration::from_millis(50));
-        (queue.as_secs_f64() / within.as_secs_f64()).min(MOST_RELIEF)
+    fn relief(&self, queue: f64) -> f64 {
+        let within = self.smoothed_rtt.max(0.05);
+        (queue / within).min(MOST_RELIEF)
     }
 
     /// Whether this may be a queue, though not one that stands out.
-    fn is_uneasy(&self, queue: Duration, noise: Duration) -> bool {
-        queue > if self.is_jittery() { noise * 2 / 3 } else { noise / 3 }
+    fn is_uneasy(&self, queue: f64, noise: f64) -> bool {
+        queue > if self.is_jittery() { noise * 2.0 / 3.0 } else { noise / 3.0 }
     }
 
-    fn gain(&self, queue: Duration, noise: Duration) -> f64 {
+    fn gain(&self, queue: f64, noise: f64) -> f64 {
         let long = queue > noise;
         let gain = match self.mode {
             Mode::Startup => STARTUP_GAIN,
@@ -294,12 +296,13 @@ impl Model {
         self.delivered = delivery.delivered;
         self.round.app_limited |= delivery.app_limited;
         self.round.best = self.round.best.max(delivery.bytes_s);
-        let lasted = ack.now.saturating_sub(self.round.since);
+        let now = ack.now.as_secs_f64();
+        let lasted = (now - self.round.since).max(0.0);
         let bytes = delivery.delivered.saturating_sub(self.round.began);
         let (rounds, best) = (self.rounds, self.round.best);
         let rate = || {
             // The first round has no beginning.
-            let average = if rounds == 0 { u64::MAX } else { (bytes as f64 / lasted.as_secs_f64().max(1e-3)) as u64 };
+            let average = if rounds == 0 { u64::MAX } else { (bytes as f64 / lasted.max(1e-3)) as u64 };
             average.min(best) as f64
         };
         if self.mode == Mode::Startup && self.rounds > 1 && self.is_filling() {
@@ -309,12 +312,12 @@ impl Model {
         } else if (delivery.delivered_before >= self.round.ends && lasted >= self.least_round())
             || self.is_drained(ack.in_flight)
         {
-            self.end_round(ack.now, rate(), ack.in_flight);
+            self.end_round(now, rate(), ack.in_flight);
         } else {
             return self.keep_up(&delivery);
         }
         let (began, ends) = (delivery.delivered, delivery.delivered + ack.in_flight.saturating_sub(PACKET_BYTES));
-        self.round = Round { since: ack.now, began, ends, ..Round::default() };
+        self.round = Round { since: now, began, ends, ..Round::default() };
     }
 
     /// Whether what was sent too much is gone, which need not take a whole round.
@@ -323,12 +326,12 @@ impl Model {
     }
 
     /// A round is long enough to measure something.
-    fn least_round(&self) -> Duration {
+    fn least_round(&self) -> f64 {
         let least = self.min_rtt.unwrap_or_default().max(MIN_ROUND);
         if self.mode == Mode::Startup {
             return least;
         }
-        let filled = seconds(ROUND_BYTES / self.limit.max(LEAST_RATE));
+        let filled = ROUND_BYTES / self.limit.max(LEAST_RATE);
         least.max(filled.max(self.jitter * ROUND_JITTERS).min(MOST_ROUND))
     }
 
@@ -339,15 +342,16 @@ impl Model {
         }
     }
 
-    fn end_round(&mut self, now: Duration, rate: f64, in_flight: u64) {
+    fn end_round(&mut self, now: f64, rate: f64, in_flight: u64) {
         let shows_limit = !self.round.app_limited;
         self.correct(now, rate, shows_limit);
+        self.note_queue(now, shows_limit);
         self.rounds += 1;
         self.stale_rounds = self.stale_rounds.saturating_sub(1);
         self.switch(now, (rate, shows_limit), in_flight);
-        self.recent_rtts = [self.recent_rtts[1], Duration::MAX];
+        self.recent_rtts = [self.recent_rtts[1], f64::INFINITY];
         if self.round.samples >= 4 {
-            let mean = self.round.sum.as_secs_f64() / f64::from(self.round.samples);
+            let mean = self.round.sum / f64::from(self.round.samples);
             self.calm_rtt = Some(
                 self.calm_rtt.map_or(mean, |calm| if mean < calm { mean } else { calm + (mean - calm) / CALM_WEIGHT }),
             );
@@ -360,14 +364,17 @@ impl Model {
     }
 
     /// Corrects the limit by what a round delivered.
-    fn correct(&mut self, now: Duration, rate: f64, shows_limit: bool) {
+    fn correct(&mut self, now: f64, rate: f64, shows_limit: bool) {
         let (queue, noise, before) = (self.queue(), self.noise(), self.limit);
-        let (least, share) = if self.is_jittery() { (noise, CORRECTION) } else { (noise / 2, CORRECTION * 2.0) };
+        let (least, share) = if self.is_jittery() { (noise, CORRECTION) } else { (noise / 2.0, CORRECTION * 2.0) };
         self.limit = match self.mode {
             Mode::Startup => before.max(rate),
             _ if !shows_limit => before.max(rate),
+            Mode::Cycle(_) if self.is_shared() && !self.is_beyond_even(queue) => {
+                self.share_evenly(queue, (now - self.round.since).max(0.0))
+            }
             // So long a queue leaves no doubt.
-            Mode::Cycle(_) if queue > noise * 4 && self.stale_rounds == 0 => {
+            Mode::Cycle(_) if queue > noise * 4.0 && self.stale_rounds == 0 => {
                 before + (rate.max(self.two_rounds(now)) - before).min(0.0) * SURE_CORRECTION
             }
             Mode::Cycle(_) if queue > least && self.stale_rounds == 0 => {
@@ -376,7 +383,7 @@ impl Model {
             _ => before,
         };
         let cycling = matches!(self.mode, Mode::Cycle(_));
-        let weak = cycling && shows_limit && queue > noise * 4 && rate < 0.75 * before;
+        let weak = cycling && shows_limit && queue > noise * 4.0 && rate < 0.75 * before;
         self.weak_rounds = if weak { self.weak_rounds + 1 } else { 0 };
         if self.weak_rounds >= WEAK_ROUNDS {
             self.limit = rate;
@@ -386,13 +393,13 @@ impl Model {
     }
 
     /// Bytes per second delivered in this round and the last.
-    fn two_rounds(&self, now: Duration) -> f64 {
-        let time = now.saturating_sub(self.last_began.0).as_secs_f64();
+    fn two_rounds(&self, now: f64) -> f64 {
+        let time = (now - self.last_began.0).max(0.0);
         self.delivered.saturating_sub(self.last_began.1) as f64 / time.max(1e-3)
     }
 
     /// Goes on to the next mode at a round's end.
-    fn switch(&mut self, now: Duration, (rate, shows_limit): (f64, bool), in_flight: u64) {
+    fn switch(&mut self, now: f64, (rate, shows_limit): (f64, bool), in_flight: u64) {
         let long = self.queue() > self.noise();
         match self.mode {
             Mode::Startup if shows_limit => {
@@ -411,7 +418,7 @@ impl Model {
                 self.probe = FIRST_PROBE;
                 // Round trips measured until then met the queue that is gone.
                 (self.mode, self.stale_rounds) = (Mode::Cycle(STAY), 2);
-                self.cycle_since = now.saturating_sub(self.patience);
+                self.cycle_since = (now - self.patience).max(0.0);
             }
             Mode::Cycle(phase) => {
                 // What more was sent has come back by the end of the second phase.
@@ -419,7 +426,7 @@ impl Model {
                 let next = match phase {
                     1 if paid => 0,
                     1 if long => 1,
-                    STAY if now.saturating_sub(self.cycle_since) >= self.patience => 0,
+                    STAY if (now - self.cycle_since).max(0.0) >= self.patience => 0,
                     _ => (phase + 1).min(STAY),
                 };
                 self.mode = Mode::Cycle(next);
@@ -432,9 +439,11 @@ impl Model {
     }
 
     fn follow_rtt(&mut self, ack: &AckEvent) {
-        (self.smoothed_rtt, self.jitter) = (ack.smoothed_rtt, ack.jitter);
-        self.ack_delay = ack.ack_delay.max(self.ack_delay * 63 / 64);
-        let Some(rtt) = ack.rtt.map(|rtt| rtt.saturating_sub(ack.ack_delay)) else { return };
+        let now = ack.now.as_secs_f64();
+        (self.smoothed_rtt, self.jitter) = (ack.smoothed_rtt.as_secs_f64(), ack.jitter.as_secs_f64());
+        let ack_delay = ack.ack_delay.as_secs_f64();
+        self.ack_delay = ack_delay.max(self.ack_delay * (63.0 / 64.0));
+        let Some(rtt) = ack.rtt.map(|rtt| (rtt.as_secs_f64() - ack_delay).max(0.0)) else { return };
         self.recent_rtts[1] = self.recent_rtts[1].min(rtt);
         self.latest_rtts[self.samples as usize % LATEST] = rtt;
         self.samples += 1;
@@ -442,40 +451,40 @@ impl Model {
         self.round.longest = self.round.longest.max(rtt);
         self.round.sum += rtt;
         if self.min_rtt.is_none_or(|min| rtt <= min) {
-            (self.min_rtt, self.min_rtt_at) = (Some(rtt), ack.now);
+            (self.min_rtt, self.min_rtt_at) = (Some(rtt), now);
         }
         self.renewed_rtt = self.renewed_rtt.min(rtt);
         match self.probing_until {
-            Some(until) if until <= ack.now => {
-                (self.min_rtt, self.min_rtt_at) = (Some(self.renewed_rtt), ack.now);
+            Some(until) if until <= now => {
+                (self.min_rtt, self.min_rtt_at) = (Some(self.renewed_rtt), now);
                 self.probing_until = None;
             }
-            None if ack.now.saturating_sub(self.min_rtt_at) > MIN_RTT_LIFE => {
-                self.probing_until = Some(ack.now + MIN_RTT_PROBE + ack.smoothed_rtt);
+            None if (now - self.min_rtt_at) > MIN_RTT_LIFE => {
+                self.probing_until = Some(now + MIN_RTT_PROBE + self.smoothed_rtt);
                 self.renewed_rtt = rtt;
             }
             _ => {}
         }
     }
 
-    fn current_window(&self, noise: Duration) -> u64 {
+    fn current_window(&self, noise: f64) -> u64 {
         let gain = if self.mode == Mode::Startup { STARTUP_GAIN } else { 2.0 };
         // Acknowledgements that come late or in bunches leave more on its way than the shortest round trip holds.
-        let spread = self.smoothed_rtt.saturating_sub(self.min_rtt.unwrap_or(self.smoothed_rtt)).min(noise * 4);
-        let slack = self.limit * self.ack_delay.as_secs_f64() + 4.0 * PACKET_BYTES as f64;
-        let window = gain * (self.path_bytes() + self.limit * spread.as_secs_f64()) + slack;
+        let spread = (self.smoothed_rtt - self.min_rtt.unwrap_or(self.smoothed_rtt)).max(0.0).min(noise * 4.0);
+        let slack = self.limit * self.ack_delay + 4.0 * PACKET_BYTES as f64;
+        let window = gain * (self.path_bytes() + self.limit * spread) + slack;
         if self.mode == Mode::Startup {
             return (window as u64).max(INITIAL_WINDOW_BYTES);
         }
         (window as u64).max(MIN_WINDOW_BYTES)
     }
 
-    fn current_rate(&self, queue: Duration, noise: Duration) -> u64 {
+    fn current_rate(&self, queue: f64, noise: f64) -> u64 {
         let measured = (self.gain(queue, noise) * self.limit) as u64;
         if self.mode != Mode::Startup {
             return measured;
         }
-        let round = self.smoothed_rtt.max(Duration::from_millis(1)).as_secs_f64();
+        let round = self.smoothed_rtt.max(0.001);
         measured.max((INITIAL_WINDOW_BYTES as f64 / round) as u64)
     }
 }
@@ -510,8 +519,8 @@ impl Controller for Model {
             return self.conclude();
         }
         // What a full queue drops is no reason to send more.
-        let waits = self.smoothed_rtt.saturating_sub(self.min_rtt.unwrap_or(self.smoothed_rtt));
-        let congested = waits > self.noise() * 4 + self.jitter * 4;
+        let waits = (self.smoothed_rtt - self.min_rtt.unwrap_or(self.smoothed_rtt)).max(0.0);
+        let congested = waits > self.noise() * 4.0 + self.jitter * 4.0;
         if !congested && self.mode != Mode::Drain {
             self.lost_bytes += loss.lost_bytes as f64;
         }

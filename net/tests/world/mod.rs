@@ -1,6 +1,7 @@
 //! A server and its clients joined by emulated links, in virtual time.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
 
+pub mod bottleneck;
 pub mod cell;
 
 use std::net::SocketAddr;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use tidelock_net::emulator::{Link, LinkConfig};
 use tidelock_net::entropy::SeedEntropy;
 use tidelock_net::{
-    ClientConfig, ClientShard, ConnectToken, ConnectionId, Egress, Ingress, LaneId, ReceiptKey, ServerConfig,
+    ClientConfig, ClientShard, ConnectToken, ConnectionId, Egress, Ingress, LaneId, LaneSet, ReceiptKey, ServerConfig,
     ServerShard, Shard, Span, TokenRequest,
 };
 
@@ -126,16 +127,31 @@ impl World {
         for _ in 0..20_000 {
             self.step();
             let there = self.peers[peer].events.iter().any(|event| matches!(event, Ingress::Connected { .. }));
-            let address = self.peers[peer].address;
-            let name = self.events.iter().rev().find_map(|event| match event {
-                Ingress::Connected { connection, address: of, .. } if *of == address => Some(*connection),
-                _ => None,
-            });
-            if let (true, Some(name)) = (there, name) {
+            if let (true, Some(name)) = (there, self.connected_name(peer)) {
                 return name;
             }
         }
         panic!("no connection: server {:?}, client {:?}", self.server.counters(), self.peers[peer].shard.counters());
+    }
+
+    /// The server's name for a client whose connection is among its events.
+    pub fn connected_name(&self, peer: usize) -> Option<ConnectionId> {
+        let address = self.peers[peer].address;
+        self.events.iter().rev().find_map(|event| match event {
+            Ingress::Connected { connection, address: of, .. } if *of == address => Some(*connection),
+            _ => None,
+        })
+    }
+
+    /// Sends the message over the bulk lane until that holds enough for half a second.
+    pub fn fill_bulk(&mut self, connection: ConnectionId, message: &[u8]) {
+        let Some(stats) = self.server.stats(connection) else { return };
+        let (rate, lane) = (stats.rate_bytes_s, LaneSet::BULK);
+        let mut queued = stats.lanes[usize::from(lane.0)].queued_bytes;
+        while queued < rate / 2 + 2 * message.len() as u64 {
+            self.server_send(connection, lane, message, None);
+            queued += message.len() as u64;
+        }
     }
 
     pub fn set_links(&mut self, peer: usize, link: LinkConfig) {
