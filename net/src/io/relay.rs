@@ -180,11 +180,12 @@ impl Relay {
         }
         let now = self.started.elapsed();
         self.follow_control();
-        self.receive_front(now)?;
-        for index in 0..self.routes.len() {
-            self.receive_back(now, index)?;
-            self.deliver(now, index);
+        // A socket that is not drained says nothing again, so all that speak are.
+        let spoke: Vec<usize> = self.events.iter().map(|event| event.token().0).collect();
+        for token in spoke {
+            if token == FRONT.0 { self.receive_front(now)? } else { self.receive_back(now, token)? }
         }
+        (0..self.routes.len()).for_each(|index| self.deliver(now, index));
         Ok(())
     }
 
@@ -218,7 +219,7 @@ impl Relay {
     }
 
     fn receive_back(&mut self, now: Duration, index: usize) -> io::Result<()> {
-        let Some(route) = &mut self.routes[index] else { return Ok(()) };
+        let Some(Some(route)) = self.routes.get_mut(index) else { return Ok(()) };
         while let Some((bytes, from)) = receive(&route.back, &mut self.buffer)? {
             if from == self.server {
                 route.down.push(now, &self.buffer[..bytes]);
