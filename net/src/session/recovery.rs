@@ -18,6 +18,9 @@ const REORDER_EIGHTHS: u32 = 9;
 const MAX_REORDER_EIGHTHS: u32 = 16;
 /// Probes are never further apart than this, or one probe timeout if that is longer.
 const MAX_PROBE_INTERVAL: Duration = Duration::from_millis(400);
+/// Probes in a row that a path's usual losses excuse at most, and how improbable it is that they do from which they no longer do.
+const MAX_EXCUSED: u32 = 4;
+const UNLIKELY: f32 = 0.06;
 /// Long packets lost in a row, and probes unanswered, after which the length is in doubt.
 const LONG_LOST: u32 = 6;
 const PROBES_IN_DOUBT: u32 = 2;
@@ -258,8 +261,23 @@ impl Recovery {
         let (asked_at, urgency) = self.last_ask.filter(|_| self.in_flight > 0)?;
         let delay = if urgency == Urgency::Eager { EAGER_DELAY } else { LAZY_DELAY };
         let timeout = self.rtt.probe_timeout(delay);
-        let interval = timeout * (1 << self.probes_unanswered.min(4));
+        let unexplained = self.probes_unanswered.saturating_sub(self.probes_excused());
+        let interval = timeout * (1 << unexplained.min(4));
         Some(asked_at + interval.min(timeout.max(MAX_PROBE_INTERVAL)))
+    }
+
+    /// Probes in a row that may well go unanswered on a path that loses as much as this one did lately, either way: they say
+    /// nothing of an outage, so the next one comes no later for them.
+    fn probes_excused(&self) -> u32 {
+        let unanswered = 1.0 - (1.0 - self.loss) * (1.0 - self.loss);
+        let mut probability = unanswered;
+        (0..MAX_EXCUSED)
+            .take_while(|_| {
+                let likely = probability > UNLIKELY;
+                probability *= unanswered;
+                likely
+            })
+            .count() as u32
     }
 
     fn ack_one(&mut self, number: u64, batch: &mut AckBatch) {
