@@ -15,6 +15,10 @@ pub enum Algorithm {
     #[default]
     Model,
     /// Loss-based, after RFC 9438: the window grows until packets are lost.
+    ///
+    /// For paths that are shared with transfers of the same kind and lose nothing but what finds no room: such a path it fills, and
+    /// its queue with it, which everything else then waits for. Random loss and disorder it takes for a full path, and slows down to
+    /// [`MIN_RATE_BYTES_S`] at worst. Reliable messages arrive all the same, and motion as young as with the default.
     Cubic,
 }
 

@@ -3,6 +3,8 @@
 
 pub mod bottleneck;
 pub mod cell;
+pub mod grid;
+pub mod transfer;
 
 use std::net::SocketAddr;
 use std::time::Duration;
