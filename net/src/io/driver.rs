@@ -19,8 +19,9 @@ use crate::shard::Shard;
 const RECEIVES: usize = 16;
 /// Bytes of each.
 const RECEIVE_BYTES: usize = 1 << 16;
-/// Receive calls of one poll at most.
+/// Receive calls of one poll at most, and datagrams after which it makes no further one: what is to be sent waits meanwhile.
 const RECEIVE_CALLS: usize = 16;
+const RECEIVED: u64 = 2_048;
 /// Parcels of other drivers taken at once at most.
 const PARCELS: usize = 4_096;
 /// Size asked for the socket's own buffers.
@@ -261,7 +262,11 @@ impl<S: Shard> Driver<S> {
     /// Takes datagrams until there are none or the poll has taken its share.
     fn receive(&mut self, now: Duration, ingress: &mut Vec<Ingress>) -> io::Result<()> {
         let mut metas = [RecvMeta::default(); RECEIVES];
+        let enough = self.counters.received + RECEIVED;
         for _ in 0..RECEIVE_CALLS {
+            if self.counters.received >= enough {
+                break;
+            }
             self.counters.receive_calls += 1;
             let mut chunks = self.buffer.chunks_exact_mut(RECEIVE_BYTES);
             let mut slices: [IoSliceMut<'_>; RECEIVES] =
