@@ -183,3 +183,33 @@ fn lanes_do_not_wait_for_each_other() {
     assert_eq!(world.client_messages(peer, LaneSet::STATE).len(), 1);
     assert!(!world.events.iter().any(|event| matches!(event, Ingress::Disconnected { .. })));
 }
+
+// N-10: datagrams that leave together are of one length but for the last, as the system takes them in one call, whichever of
+// them brings the acknowledgement; never longer than the path passes, and nobody's padding leaves alone.
+#[test]
+fn what_leaves_together_is_of_one_length() {
+    for (message, count) in [(1_000, 4), (1_024, 8), (600, 3)] {
+        let mut world = World::standard(4);
+        let (peer, name) = world.connect(link(5, 0.0));
+        let mut together = 0;
+        for tick in 0..60 {
+            world.client_send(peer, LaneSet::NEWEST, &numbered(tick, 20), None);
+            world.client_flush(peer);
+            world.run(8 * MS);
+            world.tap = Some(vec![]);
+            (0..count).for_each(|_| world.server_send(name, LaneSet::MOTION, &vec![1; message], None));
+            world.server_flush();
+            world.step();
+            let tap = world.tap.take().unwrap();
+            let lengths: Vec<_> = tap.iter().filter(|(up, _)| !up).map(|(_, datagram)| datagram.len()).collect();
+            together += u32::from(lengths.len() == count);
+            let (last, rest) = lengths.split_last().unwrap();
+            assert!(rest.iter().all(|bytes| bytes == &rest[0]) && *last <= rest[0], "{lengths:?}");
+            assert!((message + 30..message + 90).contains(&rest[0]), "{lengths:?}");
+            world.run(8 * MS);
+        }
+        world.run(Duration::from_secs(1));
+        assert_eq!(world.client_messages(peer, LaneSet::MOTION).len(), 60 * count);
+        assert!(together > 40, "{together} of 60");
+    }
+}

@@ -21,10 +21,11 @@ const FRAGMENTS: &str = "payload with fragments";
 const PING: &str = "payload with a ping";
 const ACK: &str = "payload with an acknowledgement";
 const RANGES: &str = "payload with acknowledged ranges";
+const PADDING: &str = "payload with padding";
 const KICK: &str = "payload with a disconnect";
 
 pub(crate) fn names() -> Vec<String> {
-    [MESSAGE, FOLLOWING, UNRELIABLE, FRAGMENTS, PING, ACK, RANGES, KICK].map(str::to_owned).into()
+    [MESSAGE, FOLLOWING, UNRELIABLE, FRAGMENTS, PING, ACK, RANGES, PADDING, KICK].map(str::to_owned).into()
 }
 
 /// A server that speaks lanes, and a peer that hands over payloads as they are: the netcode layer is the library's on both
@@ -137,6 +138,7 @@ fn payloads_of_the_document_are_understood() {
         (FOLLOWING, vec![(LaneSet::EVENT, vec![0xaa]), (LaneSet::EVENT, vec![0xbb, 0xbb])]),
         (UNRELIABLE, vec![(LaneSet::MOTION, vec![0xcc])]),
         (FRAGMENTS, vec![(LaneSet::BULK, long)]),
+        (PADDING, vec![(LaneSet::STATE, entered.clone())]),
         (PING, vec![]),
     ];
     for (name, messages) in expected {
@@ -221,7 +223,7 @@ fn forbidden() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("Frame", vec![0x05, 0, 0, 0x00]),
         ("Frame", vec![0x03, 0, 0]),
-        ("Frame", with(&[0x03])),
+        ("Frame", with(&[0x04])),
         ("Frame", with(&[0xa0, 0])),
         ("Frame", with(&[0xa2, 0])),
         ("Frame", with(&[&state[..], &[4 << 2, 1, 2]].concat())),

@@ -21,6 +21,7 @@ pub(crate) const ID_BITS: u32 = 24;
 
 const PING_FRAME: u8 = 0;
 const DISCONNECT_FRAME: u8 = 2;
+const PADDING_FRAME: u8 = 3;
 const LANE_FRAME: u8 = 0x80;
 const FRAGMENT: u8 = 0x40;
 const FOLLOWS: u8 = 0x20;
@@ -57,6 +58,8 @@ impl From<Place> for Range<usize> {
 /// One frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Frame {
+    /// Says nothing, to the payload's end.
+    Padding,
     /// Asks for an acknowledgement and says nothing.
     Ping,
     Ack(AckFrame),
@@ -179,6 +182,7 @@ impl<'a> FrameReader<'a> {
                 let text = self.take(bytes)?;
                 (bytes <= MAX_TEXT_BYTES).then_some(Frame::Disconnect { code, text })
             }
+            PADDING_FRAME => self.take(self.from.remaining()).map(|_| Frame::Padding),
             kind if kind & LANE_FRAME != 0 => self.read_lane(kind).map(Frame::Lane),
             _ => None,
         }
@@ -235,6 +239,12 @@ pub(crate) fn write_head(number: u64, peer_expects: u64, out: &mut Vec<u8>) {
 /// Appends a ping.
 pub(crate) fn write_ping(out: &mut Vec<u8>) {
     out.push(PING_FRAME);
+}
+
+/// Ends a payload with `bytes` of padding, which are not 0.
+pub(crate) fn write_padding(bytes: usize, out: &mut Vec<u8>) {
+    out.push(PADDING_FRAME);
+    out.resize(out.len() + bytes - 1, 0);
 }
 
 /// Appends a disconnect; the text is cut at a character's end at or below 256 bytes.
@@ -311,7 +321,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lane_frames_come_back(frames in prop::collection::vec(lane_frame(), 0..8)) {
+        fn lane_frames_come_back(frames in prop::collection::vec(lane_frame(), 0..8), padding in 0usize..65) {
             let mut out = Vec::new();
             for (lane, id, part, content) in &frames {
                 let head = LaneHead { lane: *lane, id: id.map_or(WireId::Follows, WireId::Low), part: *part };
@@ -319,7 +329,15 @@ mod tests {
                 head.write(content, &mut out);
                 prop_assert_eq!(out.len() - before, head.bytes(content.len()) + content.len());
             }
-            let read = read(&out);
+            let length = out.len();
+            if padding > 0 {
+                write_padding(padding, &mut out);
+            }
+            prop_assert_eq!(out.len(), length + padding);
+            let mut read = read(&out);
+            if padding > 0 {
+                prop_assert_eq!(read.pop(), Some(Frame::Padding));
+            }
             prop_assert_eq!(read.len(), frames.len());
             for ((lane, id, part, content), frame) in frames.iter().zip(read) {
                 let Frame::Lane(frame) = frame else { panic!("a lane frame") };

@@ -12,6 +12,7 @@ mod packing;
 mod received;
 mod recovery;
 mod rtt;
+mod run;
 mod sent;
 mod state;
 mod varint;

@@ -7,10 +7,11 @@ use crate::disconnect::DisconnectCode;
 use crate::id::LaneId;
 use crate::lane::{LaneConfig, LaneSet};
 use crate::session::desk::Desk;
-use crate::session::frame::{PAYLOAD_BYTES, write_disconnect, write_head, write_ping};
+use crate::session::frame::{PAYLOAD_BYTES, write_disconnect, write_head, write_padding, write_ping};
 use crate::session::outbound::Filling;
 use crate::session::pacer::Pacer;
 use crate::session::received::Urgency;
+use crate::session::run::Run;
 use crate::session::sent::SentPacket;
 use crate::session::state::Session;
 
@@ -46,6 +47,7 @@ pub(super) struct Packing {
     /// Pace of the background, for which there is no least rate.
     background_pacer: Pacer,
     floor: Pacer,
+    run: Run,
     /// Longest payload.
     payload_bytes: usize,
 }
@@ -80,6 +82,7 @@ impl Packing {
             pacer: Pacer::default(),
             background_pacer: Pacer::default(),
             floor: Pacer::default(),
+            run: Run::default(),
             payload_bytes: PAYLOAD_BYTES,
         }
     }
@@ -129,7 +132,7 @@ impl Session {
     /// Appends the payload of the next packet that may leave to `desk.datagram`; whether there was one.
     pub(crate) fn transmit(&mut self, now: Duration, desk: &mut Desk) -> bool {
         let probe = self.recovery.is_probe_due();
-        let gate = if self.is_pending() { self.gate(now) } else { Gate::Closed };
+        let gate = if self.is_pending() { self.gate(now, 0) } else { Gate::Closed };
         let data = probe || matches!(gate, Gate::Open | Gate::Ahead | Gate::Floor);
         let owed = self.received.due();
         if !data && owed.is_none_or(|due| due > now) {
@@ -155,9 +158,26 @@ impl Session {
             desk.datagram.truncate(base);
             return false;
         }
+        if desk.datagram.len() > empty {
+            self.pad(now, base, desk);
+        }
         let bytes = desk.datagram.len() - base;
+        self.packing.run.note(now, bytes);
         self.note_sent(SentPacket::new(now, bytes, urgency, told), gate, desk);
         true
+    }
+
+    /// Makes the datagram that begins at `base` as long as those it leaves with, if it lacks little and others follow at once: a
+    /// shorter one is the last that the system takes in the same call. The first is often longer, for it brings the
+    /// acknowledgement.
+    fn pad(&self, now: Duration, base: usize, desk: &mut Desk) {
+        let bytes = desk.datagram.len() - base;
+        let Some(lacks) = self.packing.run.lacks(now, bytes) else { return };
+        let fits = bytes + lacks <= self.packing.payload_bytes;
+        let passing = bytes + lacks + HEADER_BYTES as usize;
+        if fits && self.is_pending() && matches!(self.gate(now, passing), Gate::Open | Gate::Ahead) {
+            write_padding(lacks, &mut desk.datagram);
+        }
     }
 
     /// Appends the payload of a packet that ends the connection to `desk.datagram`.
@@ -178,7 +198,7 @@ impl Session {
         let mut sooner = |time: Duration| next = Some(next.map_or(time, |next| next.min(time)));
         self.received.due().into_iter().chain(self.stalls_at()).for_each(&mut sooner);
         if self.is_pending() {
-            match self.gate(now) {
+            match self.gate(now, 0) {
                 Gate::Open | Gate::Ahead | Gate::Floor => sooner(now),
                 Gate::Until(time) => sooner(time),
                 Gate::Closed => {}
@@ -196,19 +216,25 @@ impl Session {
         self.packing.repeat || self.pending & !self.packing.background != 0
     }
 
-    fn gate(&self, now: Duration) -> Gate {
+    /// Whether data may leave after another `passing` bytes have.
+    fn gate(&self, now: Duration, passing: usize) -> Gate {
         if self.recovery.is_full() {
             return Gate::Closed;
         }
         let foreground = self.is_foreground_pending();
         let burst = BURST.max(Duration::from_nanos(BURST_PACKETS * PACKET_BYTES * 1_000_000_000 / self.rate_bytes_s()));
-        let background = self.packing.background_pacer.ready_at(BURST);
+        let Packing { mut pacer, mut background_pacer, .. } = self.packing;
+        if passing > 0 {
+            pacer.pass(now, passing, self.rate_bytes_s());
+            background_pacer.pass_regardless(now, passing, self.background_bytes_s());
+        }
+        let background = background_pacer.ready_at(BURST);
         // What the background was let through leaves no gap for others.
-        let paced = if foreground { self.packing.pacer.ready_at(burst * 2) } else { background };
+        let paced = if foreground { pacer.ready_at(burst * 2) } else { background };
         if paced > now {
             return Gate::Until(paced);
         }
-        if self.recovery.in_flight() + PACKET_BYTES <= self.recovery.controller.window_bytes() {
+        if self.recovery.in_flight() + passing as u64 + PACKET_BYTES <= self.recovery.controller.window_bytes() {
             return if background > now { Gate::Ahead } else { Gate::Open };
         }
         if !foreground {

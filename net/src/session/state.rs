@@ -256,7 +256,7 @@ impl Session {
         let mut extra = 0;
         for frame in frames {
             match frame {
-                Frame::Ping | Frame::Disconnect { .. } => {}
+                Frame::Padding | Frame::Ping | Frame::Disconnect { .. } => {}
                 Frame::Ack(ack) => self.recovery.check(ack).map_err(|_| Fault::AckUnsent)?,
                 Frame::Lane(frame) => {
                     let config = self.lanes.get(LaneId(frame.lane)).ok_or(Fault::Lane)?;
@@ -279,6 +279,7 @@ impl Session {
         let mut previous = [None; MAX_LANES];
         for frame in frames {
             match frame {
+                Frame::Padding => {}
                 Frame::Ping => urgency = Urgency::Eager,
                 Frame::Ack(ack) => self.take_ack(now, (ack, payload), desk, ingress),
                 Frame::Disconnect { code, text } => {
