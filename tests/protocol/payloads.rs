@@ -267,9 +267,9 @@ fn forbidden_payloads_are_the_faults_of_the_table() {
 #[test]
 fn seventeen_faults_at_once_end_the_connection() {
     let mut bench = Bench::new();
-    (0..16).for_each(|_| bench.send(&[0x01, 0, 0, 0x03]));
+    (0..16).for_each(|_| bench.send(&[0x01, 0, 0, 0x04]));
     assert!(bench.got.is_empty());
-    bench.send(&[0x01, 0, 0, 0x03]);
+    bench.send(&[0x01, 0, 0, 0x04]);
     let farewell = [0x01, 0, 0, 0x02, DisconnectCode::Faults as u8, 0];
     assert_eq!(bench.got.first().map(|(_, bytes)| &bytes[..]), Some(&farewell[..]));
 }
