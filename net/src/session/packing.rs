@@ -169,13 +169,13 @@ impl Session {
 
     /// Makes the datagram that begins at `base` as long as those it leaves with, if it lacks little and others follow at once: a
     /// shorter one is the last that the system takes in the same call. The first is often longer, for it brings the
-    /// acknowledgement.
+    /// acknowledgement. What only the background follows is left as it is: it fills its datagrams anyway.
     fn pad(&self, now: Duration, base: usize, desk: &mut Desk) {
         let bytes = desk.datagram.len() - base;
         let Some(lacks) = self.packing.run.lacks(now, bytes) else { return };
         let fits = bytes + lacks <= self.packing.payload_bytes;
         let passing = bytes + lacks + HEADER_BYTES as usize;
-        if fits && self.is_pending() && matches!(self.gate(now, passing), Gate::Open | Gate::Ahead) {
+        if fits && self.is_foreground_pending() && matches!(self.gate(now, passing), Gate::Open | Gate::Ahead) {
             write_padding(lacks, &mut desk.datagram);
         }
     }
