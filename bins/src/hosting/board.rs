@@ -74,13 +74,17 @@ struct Network {
     expelled: u64,
     taken_over: u64,
     moved: u64,
+    /// Processor time the network threads have used, microseconds.
+    threads_us: u64,
     /// Datagrams, or what was in them, not taken, by reason.
     faults: BTreeMap<&'static str, u64>,
 }
 
 impl Network {
-    fn of(counters: &tidelock::net::Counters) -> Self {
+    fn of(server: &Server) -> Self {
+        let counters = server.network_counters();
         Self {
+            threads_us: server.network_time().as_micros() as u64,
             datagrams_in: counters.datagrams_in,
             bytes_in: counters.bytes_in,
             datagrams_out: counters.datagrams_out,
@@ -141,7 +145,7 @@ impl Counters {
             messages_dropped: counters.messages_dropped,
             sends_refused: counters.sends_refused,
             network_errors: counters.network_errors,
-            network: Network::of(&server.network_counters()),
+            network: Network::of(server),
         }
     }
 }

@@ -157,6 +157,8 @@ fn write_server(f: &mut fmt::Formatter<'_>, server: &Value) -> fmt::Result {
     let skipped = number("/ticks_skipped");
     writeln!(f, "  ticks skipped        {skipped:.0}")?;
     writeln!(f, "  server stages, µs    {}", stages.collect::<Vec<_>>().join("  "))?;
+    let seconds = number("/seconds").max(1e-3);
+    writeln!(f, "  network threads      {:.2} of a core", number("/network/threads_us") / 1e6 / seconds)?;
     let [replays, frames, inexact] = ["/replays", "/replayed_frames", "/inexact"].map(number);
     writeln!(f, "  server replays       {replays:.0} reports, {frames:.0} frames; {inexact:.0} not equal to the bit")?;
     for (label, pointer) in [

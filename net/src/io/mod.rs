@@ -6,7 +6,9 @@ mod os_entropy;
 mod outbox;
 mod port;
 mod relay;
+mod thread_time;
 
 pub use driver::{Driver, DriverCounters, Waker};
 pub use os_entropy::OsEntropy;
 pub use relay::{Relay, RelayControl, RelayThread};
+pub use thread_time::thread_time;

@@ -248,6 +248,13 @@ impl Server {
         self.transport.counters()
     }
 
+    /// Processor time the network threads have used since they began, up to a tenth of a second ago; zero without any, or where
+    /// the system does not tell.
+    #[must_use]
+    pub fn network_time(&self) -> std::time::Duration {
+        self.transport.time()
+    }
+
     /// Starts measuring tick times anew; counters go on.
     pub fn clear_times(&mut self) {
         self.metrics.clear_times();

@@ -101,6 +101,14 @@ impl<S: Shard + Send + 'static> Transport<S> {
         sum
     }
 
+    /// Processor time its own threads have used, up to a moment ago.
+    pub(crate) fn time(&self) -> Duration {
+        match self {
+            Self::Inline { .. } | Self::Virtual(_) => Duration::ZERO,
+            Self::Threaded(threads) => threads.iter().map(NetworkThread::time).sum(),
+        }
+    }
+
     /// The shard, where this thread can reach it.
     pub(crate) fn shard(&self) -> Option<&S> {
         match self {

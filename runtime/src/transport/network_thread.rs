@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded};
 use parking_lot::Mutex;
-use tidelock_net::io::{Driver, Waker};
+use tidelock_net::io::{Driver, Waker, thread_time};
 use tidelock_net::{Counters, Egress, Ingress, Shard};
 
 use crate::clock::SystemClock;
@@ -34,8 +34,16 @@ pub(crate) struct NetworkThread {
     ingress: Receiver<Vec<Ingress>>,
     spare_ingress: Sender<Vec<Ingress>>,
     stop: Arc<AtomicBool>,
-    counters: Arc<Mutex<Counters>>,
+    told: Arc<Mutex<Told>>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// What a thread says of itself.
+#[derive(Default)]
+struct Told {
+    counters: Counters,
+    /// Processor time it has used.
+    time: Duration,
 }
 
 /// The thread's side of the channels.
@@ -47,7 +55,7 @@ struct Worker<S: Shard> {
     ingress: Sender<Vec<Ingress>>,
     spare_ingress: Receiver<Vec<Ingress>>,
     stop: Arc<AtomicBool>,
-    counters: Arc<Mutex<Counters>>,
+    told: Arc<Mutex<Told>>,
     counts_due: Duration,
 }
 
@@ -59,7 +67,7 @@ impl NetworkThread {
         let (ingress_out, ingress) = bounded(QUEUED_BATCHES);
         let (spare_ingress, spare_ingress_in) = bounded(QUEUED_BATCHES);
         let stop = Arc::new(AtomicBool::new(false));
-        let counters = Arc::<Mutex<Counters>>::default();
+        let told = Arc::<Mutex<Told>>::default();
         let (address, waker) = (driver.local_addr(), driver.waker());
         let worker = Worker {
             driver,
@@ -69,7 +77,7 @@ impl NetworkThread {
             ingress: ingress_out,
             spare_ingress: spare_ingress_in,
             stop: Arc::clone(&stop),
-            counters: Arc::clone(&counters),
+            told: Arc::clone(&told),
             counts_due: Duration::ZERO,
         };
         let name = format!("net-{}", address.port());
@@ -83,7 +91,7 @@ impl NetworkThread {
             ingress,
             spare_ingress,
             stop,
-            counters,
+            told,
             thread: Some(thread),
         })
     }
@@ -95,7 +103,12 @@ impl NetworkThread {
 
     /// What its shard has counted, up to a moment ago.
     pub(crate) fn counters(&self) -> Counters {
-        self.counters.lock().clone()
+        self.told.lock().counters.clone()
+    }
+
+    /// Processor time it has used, up to a moment ago.
+    pub(crate) fn time(&self) -> Duration {
+        self.told.lock().time
     }
 
     /// Appends what the thread has handed over.
@@ -155,11 +168,13 @@ impl Drop for NetworkThread {
 }
 
 impl<S: Shard> Worker<S> {
-    fn tell_counters(&mut self) {
+    fn tell(&mut self) {
         let now = self.clock.now();
         if now >= self.counts_due {
             self.counts_due = now + COUNTS_EVERY;
-            self.counters.lock().clone_from(self.driver.shard().counters());
+            let mut told = self.told.lock();
+            told.counters.clone_from(self.driver.shard().counters());
+            told.time = thread_time();
         }
     }
 
@@ -181,7 +196,7 @@ impl<S: Shard> Worker<S> {
             } else {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            self.tell_counters();
+            self.tell();
             if let Some(end) = end {
                 // Nobody listens any more.
                 held.clear();
