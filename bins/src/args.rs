@@ -152,8 +152,8 @@ pub(crate) struct SwarmArgs {
     /// Share of datagrams lost each way, 0 to 1.
     #[arg(long, default_value_t = 0.0)]
     pub(crate) loss: f64,
-    /// Datagrams of junk to send each second beside the bots, 0 to 1000000: noise, forged requests, forged packets.
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    /// Datagrams of junk to send each second beside the bots, 0 to 10000000: noise, forged requests, forged packets.
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=10_000_000))]
     pub(crate) junk: u32,
     /// How characters are moved and checked; the server's must be the same.
     #[arg(long, value_enum, default_value_t)]

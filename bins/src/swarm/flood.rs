@@ -1,21 +1,21 @@
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use tidelock::Protocol;
-use tidelock::net::ConnectionId;
+use tidelock::net::io::Driver;
+use tidelock::net::{Counters, Egress, Ingress, Shard};
 
-use crate::chance::Chance;
+use super::junk::Junk;
 use crate::failure::Failure;
 
 /// Sockets it comes from, so that the server sees several addresses.
-const SOCKETS: usize = 16;
-/// Different datagrams sent in turn.
-const KINDS: usize = 256;
+const SOCKETS: u8 = 16;
 /// How often it sends what is due.
 const BEAT: Duration = Duration::from_millis(1);
+/// Beats whose datagrams are sent at once at most: what a busy machine had no time for is not sent later.
+const MOST_BEATS: f64 = 20.0;
 
 /// Junk that somebody sends the server while others play.
 pub(crate) struct Flood {
@@ -24,25 +24,17 @@ pub(crate) struct Flood {
 }
 
 impl Flood {
-    /// Sends `rate` datagrams a second from now on.
-    pub(crate) fn start(to: SocketAddr, rate: u32, seed: u64) -> Result<Self, Failure> {
-        let any = if to.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
-        let socket = || {
-            let socket = UdpSocket::bind(any)?;
-            socket.connect(to)?;
-            socket.set_nonblocking(true)?;
-            Ok(socket)
-        };
-        let sockets: Vec<UdpSocket> = (0..SOCKETS)
-            .map(|_| socket())
+    /// Sends `rate` datagrams a second from now on, some of them in the name of the server's first `players` connections.
+    pub(crate) fn start(to: SocketAddr, rate: u32, players: u16, seed: u64) -> Result<Self, Failure> {
+        let sources: Vec<_> = (0..SOCKETS)
+            .map(|number| source(to, number, Junk::new(seed + u64::from(number), players)))
             .collect::<std::io::Result<_>>()
             .map_err(Failure::system("no sockets for the junk"))?;
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
-        let work = move || flood(&sockets, &junk(seed), rate, &told);
         let thread = thread::Builder::new()
             .name("junk".into())
-            .spawn(work)
+            .spawn(move || flood(sources, rate, &told))
             .map_err(Failure::system("no thread for the junk"))?;
         Ok(Self { stop, thread })
     }
@@ -54,50 +46,64 @@ impl Flood {
     }
 }
 
-fn flood(sockets: &[UdpSocket], junk: &[Vec<u8>], rate: u32, stop: &AtomicBool) -> u64 {
-    let (begun, mut sent) = (Instant::now(), 0_u64);
-    let mut due_before = 0;
-    while !stop.load(Ordering::Relaxed) {
-        let due = (begun.elapsed().as_secs_f64() * f64::from(rate)) as u64;
-        for number in due_before..due {
-            let socket = &sockets[number as usize % sockets.len()];
-            // What the kernel has no room for was not sent.
-            sent += u64::from(socket.send(&junk[number as usize % junk.len()]).is_ok());
-        }
-        due_before = due;
-        thread::sleep(BEAT);
-    }
-    sent
+/// Somebody who sends junk and takes nothing.
+struct Source {
+    to: SocketAddr,
+    junk: Junk,
+    /// Datagrams to send at the next opportunity.
+    due: u64,
+    /// Nothing is counted here.
+    counters: Counters,
 }
 
-/// Noise of any length; requests with a token nobody sealed; packets of the standard and of ours that no key made.
-fn junk(seed: u64) -> Vec<Vec<u8>> {
-    let mut chance = Chance::new(seed);
-    let mut noise = |bytes: usize| (0..bytes).map(|_| chance.word() as u8).collect::<Vec<_>>();
-    (0..KINDS)
-        .map(|kind| match kind % 4 {
-            0 => noise(1 + kind * 5),
-            1 => {
-                let mut request = vec![0];
-                request.extend_from_slice(b"NETCODE 1.02\0");
-                request.extend_from_slice(&Protocol::NETCODE_ID.to_le_bytes());
-                // It does not expire, and was sealed by nobody.
-                request.extend_from_slice(&u64::MAX.to_le_bytes());
-                request.extend_from_slice(&noise(1_078 - 30));
-                request
-            }
-            2 => {
-                let mut packet = noise(40 + kind * 4);
-                packet[0] = 0x15;
-                packet
-            }
-            _ => {
-                // Of a connection that is likely to exist: the server has to try its key.
-                let mut packet = noise(40 + kind * 4);
-                packet[0] = 0x57;
-                packet[1..7].copy_from_slice(&ConnectionId::new(0, kind as u32 / 4, 1).0.to_le_bytes()[..6]);
-                packet
-            }
-        })
-        .collect()
+/// A socket of an address range of its own, where the system has some to give.
+fn source(to: SocketAddr, number: u8, junk: Junk) -> std::io::Result<Driver<Source>> {
+    let source = || Source { to, junk: junk.clone(), due: 0, counters: Counters::default() };
+    let any = match to {
+        SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+        SocketAddr::V6(_) => "[::]:0".parse().expect("a constant address"),
+    };
+    if to.is_ipv4() && to.ip().is_loopback() {
+        let own = SocketAddr::from(([127, 66, number, 1], 0));
+        return Driver::bind(own, source()).or_else(|_| Driver::bind(any, source()));
+    }
+    Driver::bind(any, source())
+}
+
+impl Shard for Source {
+    fn handle(&mut self, _: Duration, _: SocketAddr, _: &mut [u8], _: &mut Vec<Ingress>) {}
+
+    fn apply(&mut self, _: Duration, _: Egress, _: &mut Vec<Ingress>) {}
+
+    fn advance(&mut self, _: Duration, _: &mut Vec<Ingress>) {}
+
+    fn transmit(&mut self, _: Duration, out: &mut dyn FnMut(SocketAddr, &[u8])) {
+        for _ in 0..std::mem::take(&mut self.due) {
+            out(self.to, self.junk.draw());
+        }
+    }
+
+    fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    fn next_timeout(&self) -> Option<Duration> {
+        None
+    }
+}
+
+fn flood(mut sources: Vec<Driver<Source>>, rate: u32, stop: &AtomicBool) -> u64 {
+    let (begun, mut told, mut turn) = (Instant::now(), 0, 0);
+    let most = (MOST_BEATS * BEAT.as_secs_f64() * f64::from(rate)).ceil() as u64;
+    let (mut wishes, mut heard) = (Vec::new(), Vec::new());
+    while !stop.load(Ordering::Relaxed) {
+        let due = (begun.elapsed().as_secs_f64() * f64::from(rate)) as u64;
+        let source = &mut sources[turn];
+        source.shard_mut().due = (due - told).min(most);
+        (told, turn) = (due, (turn + 1) % usize::from(SOCKETS));
+        // What the kernel has no room for was not sent, and is not sent again.
+        let _ = source.poll(begun.elapsed(), Some(Duration::ZERO), &mut wishes, &mut heard);
+        thread::sleep(BEAT);
+    }
+    sources.iter().map(|source| source.counters().sent).sum()
 }

@@ -2,6 +2,7 @@
 
 mod crew;
 mod flood;
+mod junk;
 mod progress;
 mod report;
 mod tally;
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &SwarmArgs) -> Result<(), Failure> {
     let mut progress = Progress::new(!args.json);
     await_joins(args, &crew, &mut progress)?;
     let before = metrics.map(|address| server_word(address, 1.0)).transpose()?;
-    let flood = (args.junk > 0).then(|| Flood::start(args.server, args.junk, args.seed)).transpose()?;
+    let flood = (args.junk > 0).then(|| Flood::start(args.server, args.junk, args.bots, args.seed)).transpose()?;
     let measured = measure(args, &crew, &mut progress);
     report.junk = flood.map_or(0, Flood::end);
     progress.end();
