@@ -66,7 +66,7 @@ pub struct ClientKey(usize);
 impl ClientKey {
     /// The client that was added after `number` others.
     #[must_use]
-    pub fn nth(number: usize) -> Self {
+    pub const fn nth(number: usize) -> Self {
         Self(number)
     }
 
