@@ -105,7 +105,13 @@ fn main() {
             print("renet", clients, medians(renet_peer::run(clients), clients), None);
         }
         if is_wanted("quinn") && clients <= 1_024 {
-            print("quinn datagrams", clients, medians(quinn_peer::run(clients), clients), None);
+            let spent = quinn_peer::run(clients);
+            // A machine may be too slow for its clients to answer within a tick's patience.
+            if spent.len() * 2 >= TICKS {
+                print("quinn datagrams", clients, medians(spent, clients), None);
+            } else {
+                println!("| quinn datagrams | {clients} | | | | | {} ticks of {TICKS} were answered |", spent.len());
+            }
         }
     }
 }
