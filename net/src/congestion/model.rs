@@ -95,6 +95,8 @@ struct Round {
 /// a long queue with a falling delivery rate does.
 ///
 /// Where others use the path too, the queue tells all of them the same even share, which each goes towards.
+///
+/// It reckons in seconds and bytes per second: with `Duration` an acknowledgement took twice as long.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
     mode: Mode,
@@ -251,7 +253,7 @@ impl Model {
         let enough = self.round.samples >= LATEST as u32 && !self.round.app_limited;
         if let (true, Some(calm)) = (self.is_jittery(), self.calm_rtt) {
             let mean = self.latest_rtts.iter().sum::<f64>() / LATEST as f64;
-            let stands_out = SHORT_QUEUE + (self.jitter * 1.5);
+            let stands_out = SHORT_QUEUE + self.jitter * 1.5;
             return enough && mean > calm + stands_out;
         }
         let latest = self.shortest_latest();
@@ -426,7 +428,7 @@ impl Model {
                 let next = match phase {
                     1 if paid => 0,
                     1 if long => 1,
-                    STAY if (now - self.cycle_since).max(0.0) >= self.patience => 0,
+                    STAY if now - self.cycle_since >= self.patience => 0,
                     _ => (phase + 1).min(STAY),
                 };
                 self.mode = Mode::Cycle(next);
@@ -459,7 +461,7 @@ impl Model {
                 (self.min_rtt, self.min_rtt_at) = (Some(self.renewed_rtt), now);
                 self.probing_until = None;
             }
-            None if (now - self.min_rtt_at) > MIN_RTT_LIFE => {
+            None if now - self.min_rtt_at > MIN_RTT_LIFE => {
                 self.probing_until = Some(now + MIN_RTT_PROBE + self.smoothed_rtt);
                 self.renewed_rtt = rtt;
             }

@@ -13,7 +13,7 @@ use crate::session::pacer::Pacer;
 use crate::session::received::Urgency;
 use crate::session::run::Run;
 use crate::session::sent::SentPacket;
-use crate::session::state::Session;
+use crate::session::state::{Session, set_bit};
 
 /// Longest burst ahead of the pace.
 const BURST: Duration = Duration::from_millis(20);
@@ -272,8 +272,7 @@ impl Session {
             }
             let room = filling.limit >= before + MIN_ROOM_BYTES;
             let filled = room && self.outbound[index].fill(lane, &mut filling);
-            let is_pending = self.outbound[index].is_pending();
-            self.pending = self.pending & !(1 << lane) | u16::from(is_pending) << lane;
+            set_bit(&mut self.pending, lane, self.outbound[index].is_pending());
             if !filled {
                 closed |= 1 << lane;
                 continue;

@@ -130,7 +130,7 @@ impl Session {
     /// Notes whether a lane has something to send.
     pub(super) fn look_at(&mut self, lane: u8) {
         let is_pending = self.outbound[usize::from(lane)].is_pending();
-        self.pending = self.pending & !(1 << lane) | u16::from(is_pending) << lane;
+        set_bit(&mut self.pending, lane, is_pending);
     }
 
     /// Takes a payload. Nothing of it has any effect unless all of it is as it must be.
@@ -312,7 +312,7 @@ impl Session {
             inbox.deliver(connection, LaneId(frame.lane), message, ingress);
         });
         let held = self.inbound[lane].held_bytes();
-        self.holding = self.holding & !(1 << lane) | u16::from(held > 0) << lane;
+        set_bit(&mut self.holding, frame.lane, held > 0);
         desk.reassembly.used = desk.reassembly.used + held - before;
         match taken {
             Taken::New => {}
@@ -373,6 +373,11 @@ impl Session {
             queued_bytes,
         }
     }
+}
+
+/// Sets or clears the bit of a lane.
+pub(super) fn set_bit(bits: &mut u16, lane: u8, on: bool) {
+    *bits = *bits & !(1 << lane) | u16::from(on) << lane;
 }
 
 /// The places of the bits that are set, lowest first.

@@ -54,7 +54,7 @@ impl Model {
         let sent = self.probed_rate * self.probe.min(MOST_LOOK) * self.probe_time;
         let sharing = &mut self.sharing;
         sharing.sent_more = sharing.sent_more * MEMORY + sent;
-        sharing.waited = sharing.waited * MEMORY + (longest - before).max(0.0).max(LEAST_WAIT);
+        sharing.waited = sharing.waited * MEMORY + (longest - before).max(LEAST_WAIT);
     }
 
     /// Notes at a round's end how much of the time there is a queue. One that stays though this flow yields is made by others.
@@ -92,7 +92,7 @@ impl Model {
 
     /// The limit, closer to the even share by what a round of that length may change.
     pub(super) fn share_evenly(&self, queue: f64, lasted: f64) -> f64 {
-        let (lasted, round) = (lasted, self.smoothed_rtt.max(1e-3));
+        let round = self.smoothed_rtt.max(1e-3);
         let growth = GROWTH.min(GROWTH_QUEUE / (round * round)) * lasted;
         let step = (self.even_rate(queue) / self.limit - 1.0) * (lasted * PACE).min(MOST_STEP);
         self.limit * (1.0 + step.min(growth))

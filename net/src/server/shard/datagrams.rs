@@ -117,10 +117,8 @@ impl ServerShard {
                 self.desk.counters.count(Fault::UnknownConnection);
             };
         }
-        let slot = self.slots.get(name.index() as usize);
-        let client = slot.and_then(|slot| slot.client.as_ref());
-        match client {
-            Some(client) if name.is_wire_name_of(client.connection.id) => {
+        match self.there(name.index()) {
+            Some(connection) if name.is_wire_name_of(connection.id) => {
                 self.hand_to(now, name.index(), (from, datagram), ingress);
             }
             _ => self.desk.counters.count(Fault::UnknownConnection),
