@@ -19,6 +19,7 @@ mod remote_motion;
 mod seats;
 mod sessions;
 mod spawns;
+mod stalled;
 mod starts;
 mod static_place;
 mod ticked;

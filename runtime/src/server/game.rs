@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use tidelock_net::DisconnectCode;
 use tidelock_replication::ids::{Generation, PlayerId};
@@ -14,6 +15,9 @@ use super::{Server, SystemPoint, players};
 const MAX_FAULTS: u32 = 16;
 /// Times one session may ask for the place: once, and again where it broke off.
 const MAX_PLACE_REQUESTS: u32 = 4;
+/// Longest time a session may come no closer to the place: from its connection to its join, from the welcome or a piece of the
+/// place to the next or to entering.
+const ENTRY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Joins, leaves, and what sessions ask for, in slot order.
 pub(super) fn run(server: &mut Server) {
@@ -24,6 +28,12 @@ pub(super) fn run(server: &mut Server) {
             continue;
         }
         let (connection, faults) = (session.connection, session.inbox.faults);
+        let entering = matches!(session.stage, SessionStage::Joining | SessionStage::Loading);
+        if entering && server.now >= session.advanced + ENTRY_TIMEOUT {
+            session.stage = SessionStage::Leaving;
+            server.outbox.disconnect(connection, DisconnectCode::Timeout, "did not enter the place in time");
+            continue;
+        }
         if faults > MAX_FAULTS {
             let (player, character) = (session.player, session.character());
             session.stage = SessionStage::Leaving;
@@ -107,6 +117,7 @@ fn join(server: &mut Server, slot: usize, protocol_hash: [u8; 32], name: Arc<str
         return;
     }
     session.stage = SessionStage::Loading;
+    session.advanced = server.now;
     session.name = shown_name(&name, session.player.0);
     session.color = player_color(session.player.0);
     let place = server.place.place();

@@ -28,7 +28,9 @@ fn sort(server: &mut Server, event: Ingress) {
                 return;
             }
             let player = server.place.new_player();
-            server.sessions.insert(Session::new(connection, client_id, address, player));
+            let mut session = Session::new(connection, client_id, address, player);
+            session.advanced = server.now;
+            server.sessions.insert(session);
             server.metrics.counters.connections += 1;
         }
         Ingress::Message { connection, lane, bytes } => {
@@ -42,7 +44,11 @@ fn sort(server: &mut Server, event: Ingress) {
             }
         }
         Ingress::Receipts { connection, delivered, lost } => {
+            let now = server.now;
             let Some(session) = session(server, connection) else { return };
+            if delivered.iter().any(|&key| PlaceTransfer::is_receipt(key)) {
+                session.advanced = now;
+            }
             receipts(session, &delivered, Delivery::Delivered);
             receipts(session, &lost, Delivery::Lost);
         }

@@ -59,7 +59,7 @@ pub struct ServerCounters {
     pub joins: u64,
     /// Sessions that ended, timeouts apart.
     pub leaves: u64,
-    /// Sessions that ended because nothing was heard.
+    /// Sessions that ended because nothing was heard, or came no closer to the place for too long.
     pub timeouts: u64,
     /// Joins refused, by wrong protocol or message.
     pub joins_refused: u64,
@@ -103,7 +103,9 @@ impl ServerMetrics {
 
     pub(super) fn count_disconnect(&mut self, reason: &DisconnectReason) {
         match reason {
-            DisconnectReason::TimedOut => self.counters.timeouts += 1,
+            DisconnectReason::TimedOut | DisconnectReason::Local { code: DisconnectCode::Timeout } => {
+                self.counters.timeouts += 1;
+            }
             DisconnectReason::Local { code: DisconnectCode::Faults } => self.counters.faulty_sessions += 1,
             _ => self.counters.leaves += 1,
         }

@@ -1,5 +1,6 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hecs::Entity;
 use tidelock_net::{ConnectionId, Feedback, LaneId, Span};
@@ -24,6 +25,8 @@ pub(crate) struct Session {
     pub(crate) name: Arc<str>,
     pub(crate) color: Color,
     pub(crate) stage: SessionStage,
+    /// When it last came closer to the place: connected, was welcomed, or got a piece of it.
+    pub(crate) advanced: Duration,
     /// The id its character has or will have.
     pub(crate) reserved: InstanceId,
     /// Whether it entered in this tick and has not been told of the place.
@@ -153,6 +156,7 @@ impl Session {
             name: Arc::from(""),
             color: Color::default(),
             stage: SessionStage::Joining,
+            advanced: Duration::ZERO,
             reserved: InstanceId(0),
             entering: false,
             inbox: Inbox::default(),
