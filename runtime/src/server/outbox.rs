@@ -2,8 +2,9 @@ use std::ops::Range;
 
 use tidelock_net::{Arena, ArenaWriter, Chunk, ConnectionId, DisconnectCode, Egress, LaneId, LaneSet, ReceiptKey};
 
-/// First capacity of a tick's chunk.
-const CHUNK_BYTES: usize = 256 * 1_024;
+/// First capacity of a tick's chunk, which grows to what ticks write. A client that acknowledges nothing holds the whole chunk of
+/// every tick in which it was told anything, however little (N-6).
+const CHUNK_BYTES: usize = 1_024;
 /// Chunks remembered for reuse; reliable messages keep theirs until acknowledged.
 const MAX_CHUNKS: usize = 512;
 
@@ -121,5 +122,25 @@ impl Outbox {
             self.egress.push(Egress::FlushAll);
         }
         &mut self.egress
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // N-6: ten seconds of a word per tick, none acknowledged, hold little more than the words.
+    #[test]
+    fn small_ticks_that_are_held_cost_little() {
+        let (mut outbox, mut held) = (Outbox::new(), Vec::with_capacity(4_096));
+        let connection = ConnectionId::new(0, 0, 1);
+        let grown = allocation_counter::measure(|| {
+            for tick in 0..600_u32 {
+                outbox.send_state(connection, |bytes| bytes.extend_from_slice(&tick.to_le_bytes()));
+                outbox.send_newest(connection, |bytes| bytes.extend_from_slice(&tick.to_le_bytes()));
+                held.append(outbox.finish());
+            }
+        });
+        assert!(grown.bytes_current < 2 << 20, "{} bytes", grown.bytes_current);
     }
 }
