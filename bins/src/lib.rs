@@ -1,4 +1,5 @@
 //! The `tidelock` command: a lab to walk in, a server, a swarm of clients, and tools for places, tokens and vectors.
+#![forbid(unsafe_code)]
 
 mod args;
 mod bad_link;

@@ -1,4 +1,5 @@
 //! The `tidelock` command; everything it does lies in the library beside it.
+#![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 

@@ -130,26 +130,21 @@ impl Connection {
         }
     }
 
-    /// Reads something of the connection itself.
-    pub(crate) fn touch(&self) -> u64 {
-        self.packets_in ^ self.bytes_out ^ self.session.as_ref().map_or(0, Session::touch)
+    /// Asks for the memory, beside the connection's own, that taking a datagram reads.
+    pub(crate) fn prefetch_received(&self) {
+        self.sealer.prefetch_received();
+        self.session.iter().for_each(Session::prefetch_received);
     }
 
-    /// Reads something of each piece of memory that taking a datagram reads.
-    pub(crate) fn touch_received(&self) -> u64 {
-        let session = self.session.as_ref().map_or(0, Session::touch_received);
-        self.packets_in ^ self.last_received.as_secs() ^ self.sealer.touch_received() ^ session
+    /// Asks for the memory, beside the connection's own, that sending reads.
+    pub(crate) fn prefetch_sent(&self) {
+        self.sealer.prefetch_sent();
+        self.session.iter().for_each(Session::prefetch_sent);
     }
 
-    /// Reads something of each piece of memory that sending reads.
-    pub(crate) fn touch_sent(&self) -> u64 {
-        let session = self.session.as_ref().map_or(0, Session::touch_sent);
-        self.packets_out ^ self.last_sent.as_secs() ^ self.sealer.touch_sent() ^ session
-    }
-
-    /// Reads something of each piece of memory that queueing a message reads.
-    pub(crate) fn touch_lane(&self, lane: LaneId) -> u64 {
-        u64::from(self.closing.is_some()) ^ self.session.as_ref().map_or(0, |session| session.touch_lane(lane))
+    /// Asks for the memory, beside the connection's own, that queueing a message reads.
+    pub(crate) fn prefetch_lane(&self, lane: LaneId) {
+        self.session.iter().for_each(|session| session.prefetch_lane(lane));
     }
 
     pub(crate) fn has_lanes(&self) -> bool {

@@ -1,8 +1,12 @@
 //! Lanes: independent streams of messages inside one connection.
 
+mod plan;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+
+pub(crate) use plan::Plan;
 
 use crate::id::LaneId;
 
@@ -86,7 +90,13 @@ pub struct LaneConfig {
 
 /// The lanes of a connection, in order of their [`LaneId`]. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LaneSet(Arc<[LaneConfig]>);
+pub struct LaneSet(Arc<Lanes>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Lanes {
+    configs: Box<[LaneConfig]>,
+    plan: Plan,
+}
 
 /// Why a list of lanes is no [`LaneSet`]. Each variant but the first names the lane's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +162,8 @@ impl LaneSet {
         for (index, lane) in lanes.iter().enumerate() {
             lane.check(index)?;
         }
-        Ok(Self(lanes.into()))
+        let plan = Plan::new(&lanes);
+        Ok(Self(Arc::new(Lanes { configs: lanes.into(), plan })))
     }
 
     /// The standard set: [`STATE`](Self::STATE), [`REPORT`](Self::REPORT), [`MOTION`](Self::MOTION), [`EVENT`](Self::EVENT),
@@ -187,13 +198,18 @@ impl LaneSet {
     /// The lanes in order of their ids.
     #[must_use]
     pub fn lanes(&self) -> &[LaneConfig] {
-        &self.0
+        &self.0.configs
     }
 
     /// The rules of one lane, if the set has it.
     #[must_use]
     pub fn get(&self, lane: LaneId) -> Option<&LaneConfig> {
-        self.0.get(usize::from(lane.0))
+        self.0.configs.get(usize::from(lane.0))
+    }
+
+    /// What follows from them.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.0.plan
     }
 }
 

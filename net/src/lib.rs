@@ -7,7 +7,6 @@
 //!
 //! Time is a [`Duration`](std::time::Duration) since an epoch of the caller's choosing; where the netcode standard needs the
 //! calendar (token expiry, nonces), unix time is an argument of its own.
-#![forbid(unsafe_code)]
 
 pub mod arena;
 pub mod client;
@@ -28,6 +27,7 @@ pub mod stats;
 
 mod connection;
 mod extension;
+mod prefetch;
 mod raw;
 mod sealer;
 mod session;

@@ -6,6 +6,7 @@ use crate::counters::Fault;
 use crate::extension::{ExtendedTunnel, is_extended};
 use crate::netcode::packet::PacketKind;
 use crate::netcode::tunnel::Tunnel;
+use crate::prefetch::prefetch;
 
 /// How long packets of the standard are still opened after the connection went over to the extension.
 const OVERLAP: Duration = Duration::from_secs(2);
@@ -88,14 +89,20 @@ impl Sealer {
         }
     }
 
-    /// Reads something of the memory that opening reads.
-    pub(crate) fn touch_received(&self) -> u64 {
-        self.extended.as_ref().map_or(0, ExtendedTunnel::touch_received)
+    /// Asks for the memory, beside its own, that opening reads.
+    pub(crate) fn prefetch_received(&self) {
+        match &self.extended {
+            Some(extended) => extended.prefetch_received(),
+            None => self.standard.iter().for_each(|standard| prefetch(&**standard)),
+        }
     }
 
-    /// Reads something of the memory that sealing reads.
-    pub(crate) fn touch_sent(&self) -> u64 {
-        self.extended.as_ref().map_or(0, ExtendedTunnel::touch_sent)
+    /// Asks for the memory, beside its own, that sealing reads.
+    pub(crate) fn prefetch_sent(&self) {
+        match &self.extended {
+            Some(extended) if self.leads => extended.prefetch_sent(),
+            _ => self.standard.iter().for_each(|standard| prefetch(&**standard)),
+        }
     }
 
     /// Gives memory back that a quiet connection does not need.

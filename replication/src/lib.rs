@@ -4,6 +4,7 @@
 //! [`place::Place`], publishes what differs from it with [`publish::InstancePublisher`], and sends what moves with
 //! [`motion::MotionArena`] to those whose [`interest::VisibleSet`] holds it. A client opens the same place, applies records with
 //! [`mirror::Mirror`], and reads [`motion::MotionBatch`]es.
+#![forbid(unsafe_code)]
 
 pub mod collection;
 pub mod ids;

@@ -23,6 +23,7 @@
 //! # Ok(())
 //! # }
 //! ```
+#![forbid(unsafe_code)]
 
 /// The README's and the manual's examples compile, or the documentation tests fail.
 #[cfg(doctest)]

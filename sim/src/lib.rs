@@ -3,6 +3,7 @@
 //! Everything here is a pure function of its arguments: no sockets, no threads, no wall clock, no
 //! entropy. Space is `f32` in studs, Y up by default; time at the edges is `f64` seconds and inside
 //! an integer number of units of 1/61,440 s ([`SimTime`], [`SimSpan`]).
+#![forbid(unsafe_code)]
 
 pub mod allowance;
 mod angle;

@@ -165,8 +165,21 @@ fn every_package_takes_the_workspace_lints() {
     }
     let workspace: Table =
         fs::read_to_string(root().join("Cargo.toml")).expect("the workspace has a manifest").parse().expect("TOML");
-    assert_eq!(workspace["workspace"]["lints"]["rust"]["unsafe_code"].as_str(), Some("forbid"));
+    assert_eq!(workspace["workspace"]["lints"]["rust"]["unsafe_code"].as_str(), Some("deny"));
     assert_eq!(workspace["workspace"]["lints"]["rust"]["missing_docs"].as_str(), Some("deny"));
+}
+
+#[test]
+fn unsafe_code_stays_in_the_file_that_is_made_for_it() {
+    let with = |words: &str| -> Vec<String> {
+        files("rs").into_iter().filter(|file| file.text.contains(words)).map(|file| file.path).collect()
+    };
+    assert_eq!(with(concat!("allow(", "unsafe_code")), ["net/src/prefetch.rs"]);
+    let mut forbidden = with(concat!("#![forbid(", "unsafe_code)]"));
+    forbidden.sort();
+    let roots =
+        ["bins/src/lib.rs", "bins/src/main.rs", "replication/src/lib.rs", "runtime/src/lib.rs", "sim/src/lib.rs"];
+    assert_eq!(forbidden, roots);
 }
 
 #[test]

@@ -47,6 +47,9 @@ pub(crate) struct Floor {
     addresses: Vec<SocketAddr>,
     crew: Crew,
     buffers: Vec<Vec<u8>>,
+    datagram: Vec<u8>,
+    /// What came, for whoever reads it.
+    messages: Vec<u8>,
     number: u64,
 }
 
@@ -60,18 +63,31 @@ impl Floor {
         let crew = Crew::start(move || sockets, move |some| some.iter().for_each(|client| answer(client, address)));
         let keys = (0..clients).map(|_| key()).collect();
         let places = addresses.iter().enumerate().map(|(client, address)| (*address, client)).collect();
-        Self { keys, clients: places, server, state, addresses, crew, buffers: vec![vec![0; 1 << 16]; 16], number: 0 }
+        Self {
+            keys,
+            clients: places,
+            server,
+            state,
+            addresses,
+            crew,
+            buffers: vec![vec![0; 1 << 16]; 32],
+            datagram: vec![],
+            messages: vec![],
+            number: 0,
+        }
     }
 
     fn receive(&mut self) {
-        let mut metas = [RecvMeta::default(); 16];
+        let mut metas = [RecvMeta::default(); 32];
+        self.messages.clear();
         loop {
             let mut slices: Vec<_> = self.buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect();
             let Ok(count) = self.state.recv(UdpSockRef::from(&self.server), &mut slices, &mut metas) else { break };
             for (meta, buffer) in metas[..count].iter().zip(&mut self.buffers) {
                 let key = &self.keys[self.clients[&meta.addr]];
                 for datagram in buffer[..meta.len].chunks_mut(meta.stride.max(1)) {
-                    key.open_in_place(nonce(0), Aad::empty(), datagram).expect("sealed by a client");
+                    let message = key.open_in_place(nonce(0), Aad::empty(), datagram).expect("sealed by a client");
+                    self.messages.extend_from_slice(message);
                 }
             }
         }
@@ -83,10 +99,11 @@ impl Transport for Floor {
         let mut of_tick = Spent::default();
         let started = spent();
         for (to, key) in self.addresses.iter().zip(&self.keys) {
-            let mut datagram = vec![5; 1 + 4 + DOWN];
+            self.datagram.clear();
+            self.datagram.extend_from_slice(&[5; 1 + 4 + DOWN]);
             self.number += 1;
-            key.seal_in_place_append_tag(nonce(self.number), Aad::empty(), &mut datagram).expect("short");
-            self.server.send_to(&datagram, to).expect("loopback takes it");
+            key.seal_in_place_append_tag(nonce(self.number), Aad::empty(), &mut self.datagram).expect("short");
+            self.server.send_to(&self.datagram, to).expect("loopback takes it");
         }
         of_tick.send = spent() - started;
         for some in batches(self.addresses.len(), BATCH) {

@@ -82,11 +82,6 @@ impl EpochKey {
         self.key.open_in_place(self.nonce(sequence), Aad::from(&*head), sealed).ok()
     }
 
-    /// Reads something of both ends of it.
-    pub(crate) fn touch(&self) -> u64 {
-        self.key.algorithm().nonce_len() as u64 ^ u64::from(self.mask[0])
-    }
-
     fn nonce(&self, sequence: u64) -> Nonce {
         let mut nonce = self.mask;
         nonce[4..].iter_mut().zip(sequence.to_be_bytes()).for_each(|(byte, of)| *byte ^= of);

@@ -8,6 +8,7 @@ use crate::id::{ConnectionId, WIRE_NAME_BYTES};
 use crate::netcode::packet::PacketKind;
 use crate::netcode::replay::ReplayWindow;
 use crate::netcode::{KEY_BYTES, TAG_BYTES};
+use crate::prefetch::prefetch;
 use crate::session::widen;
 
 /// Low half of the first byte of every packet of the extension.
@@ -63,8 +64,8 @@ impl Direction {
         self.key.get_or_insert_with(|| Box::new(EpochKey::new(&self.secret, self.epoch)))
     }
 
-    fn touch(&self) -> u64 {
-        self.epoch ^ self.key.as_ref().map_or(0, |key| key.touch())
+    fn prefetch(&self) {
+        self.key.iter().for_each(|key| prefetch(&**key));
     }
 
     /// Goes on to another epoch.
@@ -127,15 +128,14 @@ impl ExtendedTunnel {
         self.next_sequence += 1;
     }
 
-    /// Reads something of the memory that opening reads.
-    pub(crate) fn touch_received(&self) -> u64 {
-        let newest = self.replay.newest().unwrap_or(0);
-        newest ^ u64::from(self.replay.is_replayed(newest)) ^ self.receive.touch()
+    /// Asks for the key that opening needs.
+    pub(crate) fn prefetch_received(&self) {
+        self.receive.prefetch();
     }
 
-    /// Reads something of the memory that sealing reads.
-    pub(crate) fn touch_sent(&self) -> u64 {
-        self.next_sequence ^ self.send.touch()
+    /// Asks for the key that sealing needs.
+    pub(crate) fn prefetch_sent(&self) {
+        self.send.prefetch();
     }
 
     /// Gives memory back that a quiet connection does not need; the keys are derived again when they are.

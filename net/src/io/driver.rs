@@ -16,7 +16,7 @@ use crate::io::port;
 use crate::shard::Shard;
 
 /// Buffers of one receive call, each for one datagram or a train of them from one sender.
-const RECEIVES: usize = 16;
+const RECEIVES: usize = 32;
 /// Bytes of each.
 const RECEIVE_BYTES: usize = 1 << 16;
 /// Receive calls of one poll at most, and datagrams after which it makes no further one: what is to be sent waits meanwhile.

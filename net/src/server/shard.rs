@@ -4,7 +4,6 @@ mod datagrams;
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::hint::black_box;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use crate::event::{Egress, Ingress, Refusal};
 use crate::extension::{Upgrade, is_extended};
 use crate::id::{ConnectionId, LaneId};
 use crate::parcel::Parcel;
+use crate::prefetch::prefetch;
 use crate::server::admission::{Admission, Admitted, Calendar};
 use crate::server::config::ServerConfig;
 use crate::server::registry::{Holder, Registry};
@@ -422,8 +422,8 @@ impl Shard for ServerShard {
                     Some(Egress::Send { connection, lane, .. }) => Some((self.there(connection.index())?, *lane)),
                     _ => None,
                 };
-                black_box(sent(2 * AHEAD).map_or(0, |(one, _)| one.touch()));
-                black_box(sent(AHEAD).map_or(0, |(one, lane)| one.touch_lane(lane)));
+                sent(2 * AHEAD).into_iter().for_each(|(one, _)| prefetch(one));
+                sent(AHEAD).into_iter().for_each(|(one, lane)| one.prefetch_lane(lane));
             }
             self.apply(now, wish, ingress);
         }
@@ -457,8 +457,8 @@ impl Shard for ServerShard {
         while let Some(index) = self.ready.pop_front() {
             if self.connected >= MANY {
                 let ahead = |ahead: usize| self.ready.get(ahead).and_then(|index| self.there(*index));
-                black_box(ahead(2).map_or(0, Connection::touch));
-                black_box(ahead(0).map_or(0, Connection::touch_sent));
+                ahead(2).into_iter().for_each(prefetch);
+                ahead(0).into_iter().for_each(Connection::prefetch_sent);
             }
             let slot = &mut self.slots[index as usize];
             slot.is_ready = false;

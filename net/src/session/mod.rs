@@ -6,6 +6,7 @@ mod desk;
 mod frame;
 mod inbound;
 mod inbox;
+mod moment;
 mod outbound;
 mod pacer;
 mod packing;

@@ -7,6 +7,7 @@ use crate::arena::Span;
 use crate::event::Refusal;
 use crate::id::ReceiptKey;
 use crate::lane::{LaneConfig, LaneKind, MAX_WHOLE_MESSAGE_BYTES, MESSAGE_OVERHEAD_BYTES, Overflow};
+use crate::prefetch::prefetch;
 use crate::session::blocks::Blocks;
 use crate::session::frame::{BLOCK_BYTES, ID_BITS, LaneHead, WireId};
 use crate::session::sent::Carried;
@@ -123,6 +124,12 @@ impl Outbound {
 
     pub(crate) fn queued_bytes(&self) -> usize {
         self.queued_bytes
+    }
+
+    /// Asks for its memory and that of its newest message.
+    pub(crate) fn prefetch(&self) {
+        prefetch(self);
+        self.queue.back().into_iter().for_each(prefetch);
     }
 
     /// Queues a message. Those dropped to make room are appended to `dropped`; their number is returned.

@@ -5,7 +5,8 @@ use std::time::Duration;
 use crate::congestion::{HEADER_BYTES, MIN_RATE_BYTES_S, PACKET_BYTES};
 use crate::disconnect::DisconnectCode;
 use crate::id::LaneId;
-use crate::lane::{LaneConfig, LaneSet};
+use crate::lane::Plan;
+use crate::prefetch::prefetch;
 use crate::session::desk::Desk;
 use crate::session::frame::{PAYLOAD_BYTES, write_disconnect, write_head, write_padding, write_ping};
 use crate::session::outbound::Filling;
@@ -13,7 +14,7 @@ use crate::session::pacer::Pacer;
 use crate::session::received::Urgency;
 use crate::session::run::Run;
 use crate::session::sent::SentPacket;
-use crate::session::state::{Session, set_bit};
+use crate::session::state::Session;
 
 /// Longest burst ahead of the pace.
 const BURST: Duration = Duration::from_millis(20);
@@ -30,17 +31,8 @@ const MIN_BACKGROUND_BYTES: u64 = 400;
 
 /// Order of lanes and pace of a session's packets.
 pub(super) struct Packing {
-    /// Lanes in order of priority, with the index of their class of equal priority.
-    order: Box<[(u8, u8)]>,
     /// Fair clock of each class: bytes per weight already served.
     clocks: Box<[u64]>,
-    /// Reliable lanes of the last of several classes, as bits: they take what the others leave.
-    background: u16,
-    /// Lanes without urgency, as bits: unreliable ones and those that repeat anyway.
-    lazy: u16,
-    /// Lanes whose messages are sent until they arrive, and those that repeat, as bits.
-    pub(super) reliable: u16,
-    pub(super) repeating: u16,
     /// Whether a flush asked for the datagram in which unacknowledged messages of repeating lanes ride again.
     pub(super) repeat: bool,
     pacer: Pacer,
@@ -53,31 +45,9 @@ pub(super) struct Packing {
 }
 
 impl Packing {
-    pub(super) fn new(lanes: &LaneSet) -> Self {
-        let mut order: Vec<u8> = (0..lanes.lanes().len() as u8).collect();
-        let priority = |lane: u8| lanes.lanes()[usize::from(lane)].priority;
-        order.sort_by_key(|&lane| priority(lane));
-        let mut class = 0;
-        let classed = (0..order.len()).map(|index| {
-            class += u8::from(index > 0 && priority(order[index]) != priority(order[index - 1]));
-            (order[index], class)
-        });
-        let order: Box<[_]> = classed.collect();
-        let last = order
-            .iter()
-            .filter(|&&(lane, of)| of > 0 && of == class && lanes.lanes()[usize::from(lane)].kind.is_reliable());
-        let background = last.fold(0, |bits, (lane, _)| bits | 1 << lane);
-        let those = |are: fn(&LaneConfig) -> bool| {
-            let them = lanes.lanes().iter().enumerate().filter(|(_, lane)| are(lane));
-            them.fold(0, |bits, (index, _)| bits | 1 << index)
-        };
+    pub(super) fn new(plan: &Plan) -> Self {
         Self {
-            order,
-            background,
-            clocks: vec![0; usize::from(class) + 1].into(),
-            lazy: those(|lane| !lane.kind.is_reliable() || lane.repeat.is_some()),
-            reliable: those(|lane| lane.kind.is_reliable()),
-            repeating: those(|lane| lane.repeat.is_some()),
+            clocks: vec![0; plan.classes].into(),
             repeat: false,
             pacer: Pacer::default(),
             background_pacer: Pacer::default(),
@@ -87,9 +57,9 @@ impl Packing {
         }
     }
 
-    /// Reads something of each piece of its memory.
-    pub(super) fn touch(&self) -> u64 {
-        self.clocks.first().map_or(0, |clock| *clock) ^ self.order.first().map_or(0, |(lane, _)| u64::from(*lane))
+    /// Asks for the memory it points to.
+    pub(super) fn prefetch(&self) {
+        prefetch(&*self.clocks);
     }
 
     pub(super) fn payload_bytes(&self) -> usize {
@@ -98,11 +68,6 @@ impl Packing {
 
     pub(super) fn set_payload_bytes(&mut self, bytes: usize) {
         self.payload_bytes = bytes;
-    }
-
-    /// How urgently a frame of `lane` asks to be acknowledged.
-    pub(super) fn urgency(&self, lane: u8) -> Urgency {
-        if self.lazy >> lane & 1 == 1 { Urgency::Lazy } else { Urgency::Eager }
     }
 }
 
@@ -147,7 +112,7 @@ impl Session {
         if data {
             self.fill(now, base, matches!(gate, Gate::Ahead | Gate::Floor), desk);
         }
-        let mut urgency = desk.carried_urgency(&self.packing, desk.datagram.len() > empty);
+        let mut urgency = desk.carried_urgency(self.lanes.plan(), desk.datagram.len() > empty);
         if probe {
             if desk.datagram.len() == empty {
                 write_ping(&mut desk.datagram);
@@ -163,7 +128,7 @@ impl Session {
         }
         let bytes = desk.datagram.len() - base;
         self.packing.run.note(now, bytes);
-        self.note_sent(SentPacket::new(now, bytes, urgency, told), gate, desk);
+        self.note_sent(now, (SentPacket::new(now.into(), bytes, urgency, told), gate), desk);
         true
     }
 
@@ -186,7 +151,7 @@ impl Session {
         write_head(self.recovery.next_number(), self.recovery.peer_expects(), &mut desk.datagram);
         write_disconnect(code, text, &mut desk.datagram);
         let bytes = desk.datagram.len() - base;
-        self.recovery.on_sent(SentPacket::new(now, bytes, Urgency::None, None), 0);
+        self.recovery.on_sent(now, SentPacket::new(now.into(), bytes, Urgency::None, None), 0);
     }
 
     /// When something is due without new messages or datagrams.
@@ -213,7 +178,7 @@ impl Session {
 
     /// Whether other lanes than those of the background have something to send.
     fn is_foreground_pending(&self) -> bool {
-        self.packing.repeat || self.pending & !self.packing.background != 0
+        self.packing.repeat || self.pending & !self.lanes.plan().background != 0
     }
 
     /// Whether data may leave after another `passing` bytes have.
@@ -255,24 +220,25 @@ impl Session {
         let mut filling = Filling { now, number, out, limit: longest, carried, previous: None };
         *written = 0;
         self.packing.repeat = false;
-        for &(lane, _) in self.packing.order.iter().filter(|(lane, _)| self.packing.repeating >> lane & 1 == 1) {
+        let plan = self.lanes.plan();
+        for &(lane, _) in plan.order.iter().filter(|(lane, _)| plan.repeating >> lane & 1 == 1) {
             if let Some(repeat) = self.lanes.get(LaneId(lane)).and_then(|lane| lane.repeat) {
                 let before = filling.out.len();
                 self.outbound[usize::from(lane)].repeat(lane, repeat.window, repeat.byte_cap, &mut filling);
                 *written |= u16::from(filling.out.len() > before) << lane;
             }
         }
-        let mut closed = if ahead { self.packing.background } else { 0 };
+        let mut closed = if ahead { self.lanes.plan().background } else { 0 };
         while let Some((lane, class)) = self.next_lane(closed) {
             let index = usize::from(lane);
             let before = filling.out.len();
-            if self.packing.background >> lane & 1 == 1 {
+            if self.lanes.plan().background >> lane & 1 == 1 {
                 // A message that is not cut may need more, and has a packet to itself then.
                 filling.limit = if *written == 0 && !self.outbound[index].is_cut() { longest } else { short };
             }
             let room = filling.limit >= before + MIN_ROOM_BYTES;
             let filled = room && self.outbound[index].fill(lane, &mut filling);
-            set_bit(&mut self.pending, lane, self.outbound[index].is_pending());
+            self.look_at(lane);
             if !filled {
                 closed |= 1 << lane;
                 continue;
@@ -300,17 +266,17 @@ impl Session {
             return None;
         }
         let open = |&&(lane, _): &&(u8, u8)| lanes >> lane & 1 == 1;
-        let first = self.packing.order.iter().find(open)?;
-        let class = self.packing.order.iter().filter(open).take_while(|(_, class)| *class == first.1);
+        let first = self.lanes.plan().order.iter().find(open)?;
+        let class = self.lanes.plan().order.iter().filter(open).take_while(|(_, class)| *class == first.1);
         class.min_by_key(|(lane, _)| self.outbound[usize::from(*lane)].turn).copied()
     }
 
-    fn note_sent(&mut self, packet: SentPacket, gate: Gate, desk: &mut Desk) {
+    fn note_sent(&mut self, now: Duration, (packet, gate): (SentPacket, Gate), desk: &mut Desk) {
         let count = desk.carried.len();
         desk.carried.drain(..).for_each(|carried| self.recovery.carry(carried));
-        let (now, bytes) = (packet.sent_at, packet.bytes as usize);
+        let bytes = packet.bytes() as usize;
         let asks = packet.urgency != Urgency::None;
-        self.recovery.on_sent(packet, count);
+        self.recovery.on_sent(now, packet, count);
         if asks {
             let (rate, background) = (self.rate_bytes_s(), self.background_bytes_s());
             self.packing.pacer.pass(now, bytes, rate);
@@ -327,8 +293,8 @@ impl Session {
 
 impl Desk {
     /// Urgency of the packet just filled.
-    fn carried_urgency(&self, packing: &Packing, has_content: bool) -> Urgency {
-        match (has_content, self.written & !packing.lazy != 0) {
+    fn carried_urgency(&self, plan: &Plan, has_content: bool) -> Urgency {
+        match (has_content, self.written & !plan.lazy != 0) {
             (false, _) => Urgency::None,
             (true, true) => Urgency::Eager,
             (true, false) => Urgency::Lazy,

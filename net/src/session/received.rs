@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use crate::prefetch::prefetch;
 use crate::session::varint::{varint_bytes, write_varint};
 
 /// Ranges remembered; older ones are forgotten.
@@ -48,6 +49,11 @@ impl Received {
     /// Share of the peer's packets that did not come, lately.
     pub(crate) fn loss(&self) -> f32 {
         self.loss
+    }
+
+    /// Asks for the memory of the newest ranges.
+    pub(crate) fn prefetch(&self) {
+        self.ranges.front().into_iter().for_each(prefetch);
     }
 
     pub(crate) fn contains(&self, number: u64) -> bool {

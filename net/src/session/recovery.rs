@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use crate::congestion::{AckEvent, Controller, Delivery, LossEvent, PACKET_BYTES};
 use crate::id::ReceiptKey;
+use crate::prefetch::prefetch;
 use crate::session::frame::AckFrame;
+use crate::session::moment::Moment;
 use crate::session::received::{EAGER_DELAY, LAZY_DELAY, Urgency};
 use crate::session::rtt::{GRANULARITY, Rtt};
-use crate::session::sent::{Carried, DeliveryMark, Fate, SentLog, SentPacket};
+use crate::session::sent::{Carried, DeliveryMark, Fate, SentLog, SentPacket, Told};
 
 /// Packets acknowledged beyond one before it is given up, at first.
 const REORDER_PACKETS: u64 = 3;
@@ -49,7 +51,7 @@ pub(crate) struct Recovery {
     pub(crate) controller: Box<dyn Controller>,
     in_flight: u64,
     newest_acked: Option<u64>,
-    newest_told: Option<u64>,
+    newest_told: Option<Told>,
     loss_at: Option<Duration>,
     last_ask: Option<(Duration, Urgency)>,
     probes_unanswered: u32,
@@ -57,8 +59,8 @@ pub(crate) struct Recovery {
     reorder_packets: u64,
     reorder_eighths: u32,
     delivered: u64,
-    delivered_at: Duration,
-    first_sent_at: Duration,
+    delivered_at: Moment,
+    first_sent_at: Moment,
     app_limited_until: u64,
     /// Packets lost since the last one acknowledged, of those longer than every path passes.
     long_lost: u32,
@@ -82,8 +84,8 @@ impl Recovery {
             reorder_packets: REORDER_PACKETS,
             reorder_eighths: REORDER_EIGHTHS,
             delivered: 0,
-            delivered_at: now,
-            first_sent_at: now,
+            delivered_at: now.into(),
+            first_sent_at: now.into(),
             app_limited_until: 0,
             long_lost: 0,
             lost_packets: 0,
@@ -95,10 +97,10 @@ impl Recovery {
         self.log.next_number()
     }
 
-    /// Reads something of each piece of memory that an acknowledgement reads.
-    pub(crate) fn touch(&self) -> u64 {
-        let counts = self.in_flight ^ self.delivered ^ self.rtt.smoothed.as_secs();
-        counts ^ self.log.touch() ^ self.controller.window_bytes()
+    /// Asks for the memory, beside its own, that sending and acknowledgements read.
+    pub(crate) fn prefetch(&self) {
+        self.log.prefetch();
+        prefetch(&*self.controller);
     }
 
     /// The oldest packet number the peer may be waiting for.
@@ -124,7 +126,7 @@ impl Recovery {
     }
 
     /// Notes a packet sent, which carries the newest `carried` notes.
-    pub(crate) fn on_sent(&mut self, mut packet: SentPacket, carried: usize) {
+    pub(crate) fn on_sent(&mut self, now: Duration, mut packet: SentPacket, carried: usize) {
         if packet.fate == Fate::Open {
             if self.in_flight == 0 {
                 self.first_sent_at = packet.sent_at;
@@ -134,12 +136,12 @@ impl Recovery {
                 delivered: self.delivered,
                 delivered_at: self.delivered_at,
                 first_sent_at: self.first_sent_at,
-                app_limited: self.app_limited_until > self.delivered,
             };
-            self.in_flight += u64::from(packet.bytes);
-            self.last_ask = Some((packet.sent_at, packet.urgency));
+            packet.app_limited = self.app_limited_until > self.delivered;
+            self.in_flight += packet.bytes();
+            self.last_ask = Some((now, packet.urgency));
             self.probe_due = false;
-            self.controller.on_sent(packet.sent_at, u64::from(packet.bytes), self.in_flight);
+            self.controller.on_sent(now, packet.bytes(), self.in_flight);
         }
         self.log.push(packet, carried);
     }
@@ -172,21 +174,21 @@ impl Recovery {
                 self.ack_one(number, &mut batch);
             }
         }
-        let Some((newest, packet)) = batch.newest else { return self.newest_told };
+        let Some((newest, packet)) = batch.newest else { return self.newest_told.map(Told::number) };
         self.newest_acked = self.newest_acked.max(Some(newest));
         self.collect_acked(ack.newest, settled);
-        let sample = (newest == ack.newest).then(|| now.saturating_sub(packet.sent_at));
+        let sample = (newest == ack.newest).then(|| Moment::from(now).since(packet.sent_at));
         if let Some(latest) = sample {
             self.rtt.sample(latest, ack.delay.min(LAZY_DELAY));
         }
         self.probes_unanswered = 0;
-        let delivery = self.measure(now, &packet.delivery, packet.sent_at);
+        let delivery = self.measure(now.into(), &packet);
         self.controller.on_ack(&AckEvent {
             now,
             acked_bytes: batch.bytes,
             in_flight_before: before,
             in_flight: self.in_flight,
-            sent_at: packet.sent_at,
+            sent_at: packet.sent_at.into(),
             ack_delay: ack.delay,
             rtt: sample,
             smoothed_rtt: self.rtt.smoothed,
@@ -195,15 +197,15 @@ impl Recovery {
             delivery,
         });
         self.detect_losses(now, settled);
-        self.log.trim(now.saturating_sub(LOST_MEMORY));
-        self.newest_told
+        self.log.trim(now.saturating_sub(LOST_MEMORY).into());
+        self.newest_told.map(Told::number)
     }
 
     /// Lets time pass: gives packets up whose time has come, asks for a probe when nothing was heard.
     pub(crate) fn advance(&mut self, now: Duration, settled: &mut Settled) {
         if self.loss_at.is_some_and(|at| at <= now) {
             self.detect_losses(now, settled);
-            self.log.trim(now.saturating_sub(LOST_MEMORY));
+            self.log.trim(now.saturating_sub(LOST_MEMORY).into());
         }
         if self.probe_at().is_some_and(|at| at <= now) {
             self.probes_unanswered = (self.probes_unanswered + 1).min(16);
@@ -245,7 +247,7 @@ impl Recovery {
 
     /// Gives memory back when nothing is in flight.
     pub(crate) fn rest(&mut self, now: Duration) {
-        self.log.trim(now.saturating_sub(LOST_MEMORY));
+        self.log.trim(now.saturating_sub(LOST_MEMORY).into());
         self.log.rest();
     }
 
@@ -290,7 +292,7 @@ impl Recovery {
                 return;
             }
             Fate::Open => {
-                self.in_flight -= u64::from(packet.bytes);
+                self.in_flight -= packet.bytes();
                 self.loss -= self.loss / 64.0;
             }
             Fate::Lost => {
@@ -301,13 +303,13 @@ impl Recovery {
                 self.loss = (self.loss - 1.0 / 64.0).max(0.0);
             }
         }
-        if u64::from(packet.bytes) > PACKET_BYTES {
+        if packet.bytes() > PACKET_BYTES {
             self.long_lost = 0;
         }
         packet.fate = if packet.fate == Fate::Lost { Fate::AckedLate } else { Fate::Acked };
         self.newest_told = self.newest_told.max(packet.told);
-        self.delivered += u64::from(packet.bytes);
-        batch.bytes += u64::from(packet.bytes);
+        self.delivered += packet.bytes();
+        batch.bytes += packet.bytes();
         if batch.newest.as_ref().is_none_or(|(newest, _)| number > *newest) {
             batch.newest = Some((number, *packet));
         }
@@ -333,36 +335,35 @@ impl Recovery {
         let patience = Duration::from_nanos(longest * u64::from(self.reorder_eighths) / 8).max(GRANULARITY);
         let packets = self.reorder_packets;
         let (mut lost_bytes, mut lost_count, mut long) = (0, 0, 0);
-        let (mut span, mut next) = ((Duration::MAX, Duration::ZERO), None::<Duration>);
+        let (mut span, mut next) = (None::<(Moment, Moment)>, None::<Moment>);
         self.log.settle(newest_acked, |number, packet, carried| {
             if packet.fate != Fate::Open {
                 return None;
             }
             let due = packet.sent_at + patience;
-            if due > now && newest_acked - number < packets {
+            if due > Moment::from(now) && newest_acked - number < packets {
                 next = Some(next.map_or(due, |next| next.min(due)));
                 return None;
             }
-            lost_bytes += u64::from(packet.bytes);
+            lost_bytes += packet.bytes();
             lost_count += 1;
-            long += u32::from(u64::from(packet.bytes) > PACKET_BYTES);
-            span = (span.0.min(packet.sent_at), span.1.max(packet.sent_at));
+            long += u32::from(packet.bytes() > PACKET_BYTES);
+            let (first, last) = span.unwrap_or((packet.sent_at, packet.sent_at));
+            span = Some((first.min(packet.sent_at), last.max(packet.sent_at)));
             settled.lost.extend(carried.map(|carried| (number, carried)));
             Some(Fate::Lost)
         });
-        self.loss_at = next;
-        if lost_count == 0 {
-            return;
-        }
+        self.loss_at = next.map(Duration::from);
+        let Some((first, last)) = span else { return };
         self.in_flight -= lost_bytes;
         self.lost_packets += lost_count;
         self.long_lost = self.long_lost.saturating_add(long);
         (0..lost_count.min(256)).for_each(|_| self.loss += (1.0 - self.loss) / 64.0);
-        let persistent = span.1.saturating_sub(span.0) > self.rtt.probe_timeout(EAGER_DELAY) * 3;
+        let persistent = last.since(first) > self.rtt.probe_timeout(EAGER_DELAY) * 3;
         self.controller.on_loss(&LossEvent {
             now,
             lost_bytes,
-            newest_sent_at: span.1,
+            newest_sent_at: last.into(),
             in_flight: self.in_flight,
             persistent,
         });
@@ -380,11 +381,12 @@ impl Recovery {
         });
     }
 
-    fn measure(&mut self, now: Duration, mark: &DeliveryMark, sent_at: Duration) -> Option<Delivery> {
+    fn measure(&mut self, now: Moment, packet: &SentPacket) -> Option<Delivery> {
+        let (sent_at, mark) = (packet.sent_at, &packet.delivery);
         self.delivered_at = now;
         self.first_sent_at = self.first_sent_at.max(sent_at);
-        let sending = sent_at.saturating_sub(mark.first_sent_at);
-        let acking = now.saturating_sub(mark.delivered_at);
+        let sending = sent_at.since(mark.first_sent_at);
+        let acking = now.since(mark.delivered_at);
         let interval = sending.max(acking);
         let bytes = self.delivered - mark.delivered;
         if interval < self.rtt.min.min(GRANULARITY) || interval.is_zero() {
@@ -392,7 +394,7 @@ impl Recovery {
         }
         Some(Delivery {
             bytes_s: bytes.saturating_mul(1_000_000_000) / interval.as_nanos() as u64,
-            app_limited: mark.app_limited,
+            app_limited: packet.app_limited,
             delivered_before: mark.delivered,
             delivered: self.delivered,
         })

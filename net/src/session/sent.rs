@@ -1,14 +1,19 @@
 //! Packets sent and not settled yet, with what they carried.
 
 use std::collections::VecDeque;
-use std::time::Duration;
+use std::num::NonZeroU64;
 
 use crate::congestion::HEADER_BYTES;
 use crate::id::ReceiptKey;
+use crate::prefetch::prefetch;
+use crate::session::moment::Moment;
 use crate::session::received::Urgency;
 
 /// Most packets remembered; nothing is sent while so many are open.
 pub(crate) const MAX_OPEN_PACKETS: usize = 4_096;
+
+/// Newest packets whose memory is asked for.
+const PREFETCHED: usize = 4;
 
 /// What one frame of a sent packet carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,28 +42,43 @@ pub(crate) enum Fate {
     Silent,
 }
 
-/// A sent packet.
+/// A sent packet: less than a cache line, for every one in flight on every connection is read when it is acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentPacket {
-    pub(crate) sent_at: Duration,
-    /// Its bytes on the path, headers included.
-    pub(crate) bytes: u32,
-    pub(crate) fate: Fate,
-    pub(crate) urgency: Urgency,
+    pub(crate) sent_at: Moment,
     /// Newest packet number its acknowledgement frame told.
-    pub(crate) told: Option<u64>,
+    pub(crate) told: Option<Told>,
     /// Delivery state when it was sent, for rate samples.
     pub(crate) delivery: DeliveryMark,
+    /// Whether the sender had less to send than it might have.
+    pub(crate) app_limited: bool,
+    pub(crate) fate: Fate,
+    pub(crate) urgency: Urgency,
+    /// Its bytes on the path, headers included.
+    bytes: u16,
     carried: u16,
 }
 
 /// What was delivered when a packet left.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct DeliveryMark {
     pub(crate) delivered: u64,
-    pub(crate) delivered_at: Duration,
-    pub(crate) first_sent_at: Duration,
-    pub(crate) app_limited: bool,
+    pub(crate) delivered_at: Moment,
+    pub(crate) first_sent_at: Moment,
+}
+
+/// A packet number that was told to the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Told(NonZeroU64);
+
+impl Told {
+    pub(crate) fn new(number: u64) -> Self {
+        Self(NonZeroU64::MIN.saturating_add(number))
+    }
+
+    pub(crate) fn number(self) -> u64 {
+        self.0.get() - 1
+    }
 }
 
 /// The packets, by number, and what they carried, in one queue each.
@@ -79,9 +99,10 @@ impl SentLog {
         self.first + self.packets.len() as u64
     }
 
-    /// Reads something of its memory.
-    pub(crate) fn touch(&self) -> u64 {
-        self.packets.back().map_or(0, |packet| u64::from(packet.bytes))
+    /// Asks for the memory of the newest packets, and for that of the next one.
+    pub(crate) fn prefetch(&self) {
+        self.packets.iter().rev().take(PREFETCHED).for_each(prefetch);
+        self.carried.back().into_iter().for_each(prefetch);
     }
 
     /// Oldest number remembered.
@@ -128,7 +149,7 @@ impl SentLog {
     }
 
     /// Forgets settled packets at the old end; lost ones when they were sent before `lost_before`.
-    pub(crate) fn trim(&mut self, lost_before: Duration) {
+    pub(crate) fn trim(&mut self, lost_before: Moment) {
         while let Some(packet) = self.packets.front() {
             match packet.fate {
                 Fate::Open => break,
@@ -153,9 +174,15 @@ impl SentLog {
 
 impl SentPacket {
     /// A packet with `bytes` of payload.
-    pub(crate) fn new(sent_at: Duration, bytes: usize, urgency: Urgency, told: Option<u64>) -> Self {
+    pub(crate) fn new(sent_at: Moment, bytes: usize, urgency: Urgency, told: Option<u64>) -> Self {
         let fate = if urgency == Urgency::None { Fate::Silent } else { Fate::Open };
-        let bytes = (bytes as u64 + HEADER_BYTES) as u32;
-        Self { sent_at, bytes, fate, urgency, told, delivery: DeliveryMark::default(), carried: 0 }
+        let bytes = (bytes + HEADER_BYTES as usize) as u16;
+        let delivery = DeliveryMark { delivered: 0, delivered_at: sent_at, first_sent_at: sent_at };
+        Self { sent_at, told: told.map(Told::new), delivery, app_limited: false, fate, urgency, bytes, carried: 0 }
+    }
+
+    /// Its bytes on the path, headers included.
+    pub(crate) fn bytes(&self) -> u64 {
+        u64::from(self.bytes)
     }
 }

@@ -7,7 +7,8 @@ use crate::counters::Fault;
 use crate::disconnect::DisconnectCode;
 use crate::event::{Feedback, Ingress, Refusal};
 use crate::id::{ConnectionId, LaneId, ReceiptKey};
-use crate::lane::{LaneKind, LaneSet, MAX_LANES};
+use crate::lane::{LaneSet, MAX_LANES};
+use crate::prefetch::prefetch;
 use crate::session::config::SessionConfig;
 use crate::session::desk::Desk;
 use crate::session::frame::{AckFrame, Frame, FrameReader, LaneFrame, PAYLOAD_BYTES};
@@ -36,12 +37,12 @@ pub(crate) struct Session {
     pub(super) connection: ConnectionId,
     pub(super) config: SessionConfig,
     pub(super) lanes: LaneSet,
-    /// Lanes whose messages have ids on the wire.
-    with_ids: u16,
     pub(super) outbound: Box<[Outbound]>,
-    /// Lanes with messages since the last flush, and lanes with something to send, as bits.
+    /// Lanes with messages since the last flush, those with something to send, and those with something sent that is not known
+    /// to have arrived, as bits.
     unreleased: u16,
     pub(super) pending: u16,
+    unacknowledged: u16,
     inbound: Box<[Inbound]>,
     /// Lanes that hold unfinished or waiting messages, as bits.
     holding: u16,
@@ -57,18 +58,17 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn new(connection: ConnectionId, lanes: LaneSet, config: SessionConfig, now: Duration) -> Self {
         let first = config.first_packet;
-        let with_ids = lanes.lanes().iter().enumerate().filter(|(_, lane)| lane.kind != LaneKind::Unreliable);
         Self {
             connection,
-            with_ids: with_ids.fold(0, |ids, (index, _)| ids | 1 << index),
             outbound: lanes.lanes().iter().map(|lane| Outbound::new(lane, first)).collect(),
             unreleased: 0,
             pending: 0,
+            unacknowledged: 0,
             inbound: lanes.lanes().iter().map(|lane| Inbound::new(lane, first)).collect(),
             holding: 0,
             received: Received::default(),
             recovery: Recovery::new(first, config.congestion.controller(), now),
-            packing: Packing::new(&lanes),
+            packing: Packing::new(lanes.plan()),
             faults: 0,
             total_faults: 0,
             faults_since: now,
@@ -78,26 +78,24 @@ impl Session {
         }
     }
 
-    /// Reads something of the session itself.
-    pub(crate) fn touch(&self) -> u64 {
-        u64::from(self.pending) ^ self.recovery.in_flight() ^ self.recovery.lost_packets ^ self.outbound.len() as u64
+    /// Asks for the memory, beside its own, that receiving reads.
+    pub(crate) fn prefetch_received(&self) {
+        self.received.prefetch();
+        self.recovery.prefetch();
+        prefetch(&*self.inbound);
     }
 
-    /// Reads something of each piece of memory that receiving reads.
-    pub(crate) fn touch_received(&self) -> u64 {
-        let lanes = self.inbound.iter().fold(0, |all, lane| all ^ lane.held_bytes());
-        self.received.newest().unwrap_or(0) ^ self.recovery.touch() ^ self.faults_since.as_secs() ^ lanes as u64
+    /// Asks for the memory, beside its own, that sending reads.
+    pub(crate) fn prefetch_sent(&self) {
+        self.received.prefetch();
+        self.recovery.prefetch();
+        self.packing.prefetch();
+        bits(self.pending | self.unreleased).for_each(|lane| self.outbound[usize::from(lane)].prefetch());
     }
 
-    /// Reads something of each piece of memory that sending reads.
-    pub(crate) fn touch_sent(&self) -> u64 {
-        let lanes = self.outbound.iter().fold(0, |all, lane| all ^ lane.queued_bytes() as u64 ^ lane.turn);
-        self.received.newest().unwrap_or(0) ^ self.recovery.touch() ^ self.packing.touch() ^ lanes
-    }
-
-    /// Reads something of the memory that queueing a message reads.
-    pub(crate) fn touch_lane(&self, lane: LaneId) -> u64 {
-        self.outbound.get(usize::from(lane.0)).map_or(0, |lane| lane.queued_bytes() as u64)
+    /// Asks for the memory, beside its own, that queueing a message reads.
+    pub(crate) fn prefetch_lane(&self, lane: LaneId) {
+        self.outbound.get(usize::from(lane.0)).into_iter().for_each(prefetch);
     }
 
     /// Queues a message until the next flush.
@@ -123,14 +121,19 @@ impl Session {
             self.outbound[usize::from(lane)].release();
             self.look_at(lane);
         }
-        self.packing.repeat =
-            bits(self.packing.repeating).any(|lane| self.outbound[usize::from(lane)].has_unacknowledged());
+        self.packing.repeat = self.unacknowledged & self.lanes.plan().repeating != 0;
     }
 
-    /// Notes whether a lane has something to send.
+    /// Notes whether a lane has something to send, and something sent that is not known to have arrived.
     pub(super) fn look_at(&mut self, lane: u8) {
-        let is_pending = self.outbound[usize::from(lane)].is_pending();
-        set_bit(&mut self.pending, lane, is_pending);
+        let outbound = &self.outbound[usize::from(lane)];
+        set_bit(&mut self.pending, lane, outbound.is_pending());
+        set_bit(&mut self.unacknowledged, lane, outbound.has_unacknowledged());
+    }
+
+    /// How urgently a frame of `lane` asks to be acknowledged.
+    fn urgency(&self, lane: u8) -> Urgency {
+        if self.lanes.plan().lazy >> lane & 1 == 1 { Urgency::Lazy } else { Urgency::Eager }
     }
 
     /// Takes a payload. Nothing of it has any effect unless all of it is as it must be.
@@ -141,7 +144,7 @@ impl Session {
         desk: &mut Desk,
         ingress: &mut Vec<Ingress>,
     ) -> Result<Option<Farewell>, Fault> {
-        let (low, bits, reader) = FrameReader::open(payload, self.with_ids).ok_or(Fault::Frame)?;
+        let (low, bits, reader) = FrameReader::open(payload, self.lanes.plan().with_ids).ok_or(Fault::Frame)?;
         let expected = self.received.newest().map_or(self.config.first_packet, |newest| newest + 1);
         let number = widen(low, bits, expected);
         if self.received.contains(number) || self.received.is_forgotten(number) {
@@ -219,7 +222,7 @@ impl Session {
     pub(crate) fn abandon(&mut self, desk: &mut Desk, ingress: &mut Vec<Ingress>) {
         self.recovery.abandon(&mut desk.lost);
         self.outbound.iter_mut().for_each(|lane| lane.abandon(&mut desk.lost));
-        (self.unreleased, self.pending) = (0, 0);
+        (self.unreleased, self.pending, self.unacknowledged) = (0, 0, 0);
         desk.reassembly.used -= self.held_bytes();
         self.inbound.iter_mut().for_each(Inbound::abandon);
         self.holding = 0;
@@ -287,7 +290,7 @@ impl Session {
                         Some(Farewell { code: *code, text: String::from_utf8_lossy(text.of(payload)).into_owned() });
                 }
                 Frame::Lane(frame) => {
-                    urgency = urgency.max(self.packing.urgency(frame.lane));
+                    urgency = urgency.max(self.urgency(frame.lane));
                     let previous = &mut previous[usize::from(frame.lane)];
                     self.take_lane(now, (frame, payload, previous), (desk, ingress));
                 }
@@ -334,7 +337,7 @@ impl Session {
 
     /// Tells the lanes what became of their messages.
     fn settle(&mut self, desk: &mut Desk, ingress: &mut Vec<Ingress>) {
-        let reliable = self.packing.reliable;
+        let reliable = self.lanes.plan().reliable;
         let is_reliable = |lane: u8| reliable >> lane & 1 == 1;
         for carried in desk.settled.acked.drain(..) {
             if is_reliable(carried.lane) {
@@ -376,12 +379,12 @@ impl Session {
 }
 
 /// Sets or clears the bit of a lane.
-pub(super) fn set_bit(bits: &mut u16, lane: u8, on: bool) {
+fn set_bit(bits: &mut u16, lane: u8, on: bool) {
     *bits = *bits & !(1 << lane) | u16::from(on) << lane;
 }
 
 /// The places of the bits that are set, lowest first.
-pub(super) fn bits(mut of: u16) -> impl Iterator<Item = u8> {
+fn bits(mut of: u16) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {
         let lowest = of.trailing_zeros() as u8;
         (of != 0).then(|| {

@@ -1,22 +1,20 @@
 //! Received datagrams and the connections they belong to.
 
-use std::hint::black_box;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::connection::Connection;
 use crate::counters::Fault;
 use crate::event::Ingress;
 use crate::extension::{is_extended, named};
 use crate::netcode::packet::{PacketKind, Request};
 use crate::parcel::Parcel;
+use crate::prefetch::prefetch;
 use crate::server::admission::Answer;
-use crate::server::shard::{MANY, ServerShard};
+use crate::server::shard::{AHEAD, MANY, ServerShard};
 
 /// Datagrams on their way to other shards at most.
 const MAX_PARCELS: usize = 1_024;
-/// Datagrams whose connections are looked at together, before one after the other is taken: the processor then waits for their
-/// memory once instead of for each in turn.
-const TOUCHED: usize = 16;
 
 impl ServerShard {
     /// Takes a datagram; the messages it brings have no bytes until the inbox is sealed.
@@ -48,22 +46,31 @@ impl ServerShard {
     }
 
     /// Takes the datagrams of a batch if there are so many connections that few are in the nearer caches; else they are left in it.
+    /// The memory of those that come next is asked for meanwhile: of a connection first, then of what it points to.
     pub(super) fn take_many(
         &mut self,
         now: Duration,
         batch: &mut dyn Iterator<Item = (SocketAddr, &mut [u8])>,
         ingress: &mut Vec<Ingress>,
     ) {
-        let mut there = self.connected >= MANY;
-        while there {
-            let mut some: [_; TOUCHED] = std::array::from_fn(|_| batch.next());
-            let named = |(_, datagram): &(_, &mut [u8])| self.there(named(datagram)?.index());
-            // Where a connection is must be known before any of it can be read.
-            black_box(some.iter().flatten().filter_map(named).fold(0, |all, one| all ^ one.touch()));
-            black_box(some.iter().flatten().filter_map(named).fold(0, |all, one| all ^ one.touch_received()));
-            let taken = some.iter_mut().map_while(Option::take).map(|one| self.take(now, one, ingress));
-            there = taken.count() == TOUCHED;
+        if self.connected < MANY {
+            return;
         }
+        let mut coming: [_; 2 * AHEAD] = std::array::from_fn(|_| batch.next());
+        coming.iter().flatten().filter_map(|one| self.named(one)).for_each(prefetch);
+        coming[..AHEAD].iter().flatten().filter_map(|one| self.named(one)).for_each(Connection::prefetch_received);
+        for at in (0..coming.len()).cycle() {
+            let nearer = &coming[(at + AHEAD) % coming.len()];
+            nearer.iter().filter_map(|one| self.named(one)).for_each(Connection::prefetch_received);
+            let Some(one) = std::mem::replace(&mut coming[at], batch.next()) else { break };
+            coming[at].iter().filter_map(|one| self.named(one)).for_each(prefetch);
+            self.take(now, one, ingress);
+        }
+    }
+
+    /// The connection that a datagram of the extension names.
+    fn named(&self, (_, datagram): &(SocketAddr, &mut [u8])) -> Option<&Connection> {
+        self.there(named(datagram)?.index())
     }
 
     fn request(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
