@@ -9,7 +9,8 @@ use tidelock_replication::instance::{
     Audience, CharacterPose, CharacterProperties, Color, PartMask, PartPatch, PartProperties, PartProperty, Pose,
 };
 use tidelock_replication::mirror::{
-    Departure, Mirror, MirrorChange, MirrorStore, Replica, ReplicaInstance, WAITING_PASSES,
+    Departure, MAX_HELD_BYTES, MAX_HELD_RECORDS, MAX_WAITING, MAX_WAITING_BYTES, Mirror, MirrorChange, MirrorFault,
+    MirrorStore, Replica, ReplicaInstance, WAITING_PASSES,
 };
 use tidelock_replication::place::Place;
 use tidelock_replication::publish::{InstancePublisher, PublishOutput, Regrouping, SETTLE_TICKS};
@@ -55,7 +56,7 @@ impl Client {
     fn hear(&mut self, bytes: &[u8]) {
         let Ok(ServerMessage::Records(records)) = ServerMessage::read(bytes) else { panic!("not records") };
         self.heard.extend(records.records.iter().cloned());
-        self.mirror.apply(records, &mut self.replica);
+        self.mirror.apply(records, &mut self.replica).expect("little waits");
     }
 }
 
@@ -86,7 +87,7 @@ impl Server {
         let place = Place::from_bytes(self.publisher.place().client_bytes().to_vec()).expect("sound bytes");
         let mut client =
             Client { player, groups, mirror: Mirror::new(), replica: Replica::new(place), heard: Vec::new() };
-        client.mirror.enter(GENERATION, &mut client.replica);
+        client.mirror.enter(GENERATION, &mut client.replica).expect("nothing is held");
         let mut output = PublishOutput::new();
         self.publisher.join_snapshot(self.tick, (player, &client.groups), &(), &mut output);
         output.messages().iter().for_each(|message| client.hear(output.message(message)));
@@ -353,14 +354,14 @@ fn creation(id: u64) -> Record {
 fn a_newer_generation_waits_until_it_is_entered_and_an_older_is_dropped() {
     let mut replica = Replica::new(place());
     let mut mirror = Mirror::new();
-    mirror.enter(Generation(5), &mut replica);
-    mirror.apply(message(Generation(6), vec![creation(50)]), &mut replica);
-    mirror.apply(message(Generation(7), vec![creation(51)]), &mut replica);
-    mirror.apply(message(Generation(4), vec![creation(52)]), &mut replica);
+    mirror.enter(Generation(5), &mut replica).unwrap();
+    mirror.apply(message(Generation(6), vec![creation(50)]), &mut replica).unwrap();
+    mirror.apply(message(Generation(7), vec![creation(51)]), &mut replica).unwrap();
+    mirror.apply(message(Generation(4), vec![creation(52)]), &mut replica).unwrap();
     assert!(![50, 51, 52].iter().any(|&id| replica.contains(InstanceId(id))));
-    mirror.enter(Generation(6), &mut replica);
+    mirror.enter(Generation(6), &mut replica).unwrap();
     assert!(replica.contains(InstanceId(50)) && !replica.contains(InstanceId(51)));
-    mirror.enter(Generation(7), &mut replica);
+    mirror.enter(Generation(7), &mut replica).unwrap();
     assert!(replica.contains(InstanceId(51)));
     let counters = mirror.counters();
     assert_eq!((counters.stale, counters.dropped, counters.applied), (1, 0, 2));
@@ -371,19 +372,19 @@ fn a_newer_generation_waits_until_it_is_entered_and_an_older_is_dropped() {
 fn a_patch_waits_for_its_instance_and_each_changed_property_is_one_notice() {
     let mut replica = Replica::new(place());
     let mut mirror = Mirror::new();
-    mirror.enter(GENERATION, &mut replica);
+    mirror.enter(GENERATION, &mut replica).unwrap();
     let id = InstanceId(90);
     for color in [1, 2] {
-        mirror.apply(message(GENERATION, vec![Record::PatchPart { id, patch: patch(color) }]), &mut replica);
+        mirror.apply(message(GENERATION, vec![Record::PatchPart { id, patch: patch(color) }]), &mut replica).unwrap();
     }
     assert_eq!(mirror.waiting(), 1);
-    mirror.apply(message(GENERATION, vec![creation(90)]), &mut replica);
+    mirror.apply(message(GENERATION, vec![creation(90)]), &mut replica).unwrap();
     let changes: Vec<MirrorChange> = replica.drain_changes().collect();
     let recolored = MirrorChange::PartChanged { id, property: PartProperty::Color };
     assert_eq!(changes, [MirrorChange::Created { id }, recolored]);
     let Some(ReplicaInstance::Part { properties, .. }) = replica.get(id) else { panic!() };
     assert_eq!(properties.color, Color([2; 3]));
-    mirror.apply(message(GENERATION, vec![Record::PatchPart { id, patch: patch(2) }]), &mut replica);
+    mirror.apply(message(GENERATION, vec![Record::PatchPart { id, patch: patch(2) }]), &mut replica).unwrap();
     assert_eq!(replica.drain_changes().count(), 0);
 }
 
@@ -392,9 +393,11 @@ fn a_patch_waits_for_its_instance_and_each_changed_property_is_one_notice() {
 fn a_waiting_patch_expires_after_600_passes() {
     let mut replica = Replica::new(place());
     let mut mirror = Mirror::new();
-    mirror.enter(GENERATION, &mut replica);
+    mirror.enter(GENERATION, &mut replica).unwrap();
     mirror.end_pass();
-    mirror.apply(message(GENERATION, vec![Record::PatchPart { id: InstanceId(90), patch: patch(1) }]), &mut replica);
+    mirror
+        .apply(message(GENERATION, vec![Record::PatchPart { id: InstanceId(90), patch: patch(1) }]), &mut replica)
+        .unwrap();
     (1..WAITING_PASSES).for_each(|_| mirror.end_pass());
     assert_eq!(mirror.waiting(), 1);
     mirror.end_pass();
@@ -406,17 +409,80 @@ fn a_waiting_patch_expires_after_600_passes() {
 fn what_was_destroyed_never_comes_back_and_what_was_hidden_may() {
     let mut replica = Replica::new(place());
     let mut mirror = Mirror::new();
-    mirror.enter(GENERATION, &mut replica);
+    mirror.enter(GENERATION, &mut replica).unwrap();
     let (kept, gone) = (InstanceId(2), InstanceId(3));
-    mirror.apply(message(GENERATION, vec![Record::Hide { id: kept }]), &mut replica);
-    mirror.apply(message(GENERATION, vec![Record::Destroy { first: gone, count: u64::MAX - 3 }]), &mut replica);
+    mirror.apply(message(GENERATION, vec![Record::Hide { id: kept }]), &mut replica).unwrap();
+    mirror
+        .apply(message(GENERATION, vec![Record::Destroy { first: gone, count: u64::MAX - 3 }]), &mut replica)
+        .unwrap();
     let departures: Vec<_> = replica.drain_changes().collect();
     assert_eq!(departures[0], MirrorChange::Departed { id: kept, departure: Departure::Hidden });
     assert_eq!(departures[1], MirrorChange::Departed { id: gone, departure: Departure::Destroyed });
     assert_eq!(departures.len(), 1 + AUTHORED as usize - 2);
-    mirror.apply(message(GENERATION, vec![creation(2), creation(3)]), &mut replica);
-    mirror.apply(message(GENERATION, vec![Record::PatchPart { id: gone, patch: patch(1) }]), &mut replica);
+    mirror.apply(message(GENERATION, vec![creation(2), creation(3)]), &mut replica).unwrap();
+    mirror.apply(message(GENERATION, vec![Record::PatchPart { id: gone, patch: patch(1) }]), &mut replica).unwrap();
     assert!(replica.contains(kept) && !replica.contains(gone));
     assert_eq!((mirror.waiting(), mirror.counters().destroyed), (0, 2));
     assert!(mirror.is_destroyed(gone) && Slot::default().index() == 0);
+}
+
+/// A name of the greatest length, in a patch or a creation.
+fn named(id: u64) -> (PartPatch, Record) {
+    let tags: Vec<Arc<str>> = (0..32).map(|tag| Arc::from(format!("{tag:064}"))).collect();
+    let properties = PartProperties { tags: tags.into(), ..PartProperties::default() };
+    let patch = PartPatch { mask: PartMask::NONE.with(PartProperty::Tags), properties, pose: Pose::default() };
+    let properties = patch.properties.clone();
+    (patch, Record::CreatePart { id: InstanceId(id), properties, pose: Pose::default() })
+}
+
+// R-4, N-6: what a server says of a generation that is never entered is held up to a bound in records and one in bytes; the oldest
+// go first, counted, and the outcome says so.
+#[test]
+fn records_of_a_later_generation_are_bounded_in_number_and_bytes() {
+    let small = |id: u64| Record::Hide { id: InstanceId(id) };
+    let large = |id: u64| named(id).1;
+    for (make, bounded_by_bytes) in [(&small as &dyn Fn(u64) -> Record, false), (&large, true)] {
+        let (mut mirror, mut replica) = (Mirror::new(), Replica::new(place()));
+        let mut outcome = Ok(());
+        let mut sent = 0;
+        while outcome.is_ok() {
+            outcome = mirror.apply(message(Generation(3), (0..256).map(|id| make(sent + id)).collect()), &mut replica);
+            sent += 256;
+            assert!(sent <= 2 * MAX_HELD_RECORDS as u64 && mirror.held_bytes() <= MAX_HELD_BYTES);
+        }
+        assert_eq!(outcome, Err(MirrorFault::HeldFull));
+        assert_eq!(sent <= MAX_HELD_RECORDS as u64, bounded_by_bytes, "{sent} records");
+        assert_eq!((mirror.counters().dropped, mirror.counters().held), (256, sent));
+        mirror.enter(Generation(3), &mut replica).unwrap();
+        let outcome = mirror.counters();
+        assert_eq!((outcome.applied, mirror.held_bytes()), (sent - 256, 0));
+    }
+}
+
+// R-30, N-6: so are patches of instances that never come, which wait.
+#[test]
+fn waiting_patches_are_bounded_in_number_and_bytes() {
+    let mut replica = Replica::new(place());
+    for (make, bounded_by_bytes) in [(patch(1), false), (named(0).0, true)] {
+        let mut mirror = Mirror::new();
+        mirror.enter(GENERATION, &mut replica).unwrap();
+        let (mut outcome, mut sent) = (Ok(()), 0);
+        while outcome.is_ok() {
+            let record = Record::PatchPart { id: InstanceId(1_000 + sent), patch: make.clone() };
+            outcome = mirror.apply(message(GENERATION, vec![record]), &mut replica);
+            sent += 1;
+            assert!(mirror.waiting() <= MAX_WAITING && mirror.held_bytes() <= MAX_WAITING_BYTES);
+        }
+        assert_eq!(outcome, Err(MirrorFault::WaitingFull));
+        assert_eq!(sent <= MAX_WAITING as u64, bounded_by_bytes, "{sent} patches");
+        assert_eq!((mirror.counters().dropped, mirror.waiting() as u64), (1, sent - 1));
+        // A patch that grows one that waits is counted as well.
+        let grown = Record::PatchPart { id: InstanceId(1_000 + sent - 1), patch: named(0).0 };
+        let before = mirror.held_bytes();
+        mirror.apply(message(GENERATION, vec![grown]), &mut replica).unwrap();
+        assert_eq!(mirror.held_bytes() > before, !bounded_by_bytes);
+        let all = Record::Destroy { first: InstanceId(1_000), count: u64::MAX - 1_000 };
+        mirror.apply(message(GENERATION, vec![all]), &mut replica).unwrap();
+        assert_eq!((mirror.waiting(), mirror.held_bytes()), (0, 0));
+    }
 }

@@ -74,6 +74,11 @@ impl CharacterMask {
 }
 
 impl CharacterProperties {
+    /// Bytes the properties point to: the name.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.name.len()
+    }
+
     /// The properties in which `self` and `other` differ.
     #[must_use]
     pub fn difference(&self, other: &Self) -> CharacterMask {

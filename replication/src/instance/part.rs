@@ -140,6 +140,17 @@ impl PartProperties {
         Some(Mover { position: pose.position, rotation: pose.rotation, slide, turn })
     }
 
+    /// Bytes the properties point to: name, tags and mesh.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let tags: usize = self.tags.iter().map(|tag| size_of_val(tag) + tag.len()).sum();
+        let shape = match &self.shape {
+            PartShape::Hull(points) => size_of_val(&points[..]),
+            PartShape::TriMesh { vertices, triangles } => size_of_val(&vertices[..]) + size_of_val(&triangles[..]),
+            _ => 0,
+        };
+        self.name.len() + tags + shape
+    }
+
     /// The properties in which `self` and `other` differ; position, rotation and velocities are none of them.
     #[must_use]
     pub fn difference(&self, other: &Self) -> PartMask {

@@ -1,17 +1,11 @@
-use std::collections::{HashMap, VecDeque};
-
 use tidelock_sim::Tick;
+
+use super::held::Held;
+use super::waiting::WaitingPatches;
 
 use crate::ids::{Admission, Generation, IdRanges, InstanceId};
 use crate::instance::{CharacterPatch, CharacterPose, CharacterProperties, PartMask, PartPatch, PartProperties, Pose};
 use crate::wire::{Record, Records};
-
-/// Patches held for instances that are not there.
-pub const MAX_WAITING: usize = 16_384;
-/// Passes after which a held patch expires.
-pub const WAITING_PASSES: u64 = 600;
-/// Records held for a generation not entered yet.
-pub const MAX_HELD_RECORDS: usize = 65_536;
 
 /// Why an instance is gone from a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,6 +14,15 @@ pub enum Departure {
     Destroyed,
     /// This player may no longer know of it; it may come back.
     Hidden,
+}
+
+/// What a server made a mirror give up: a client of it shows the place wrong from then on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MirrorFault {
+    /// More records or bytes of generations not entered than a mirror holds.
+    HeldFull,
+    /// More patches or bytes for instances that are not there than a mirror holds.
+    WaitingFull,
 }
 
 /// Where a mirror puts what it learns: a client's replica.
@@ -67,21 +70,10 @@ pub struct MirrorCounters {
 pub struct Mirror {
     generation: Generation,
     destroyed: IdRanges,
-    waiting: HashMap<InstanceId, Waiting>,
-    /// Ids in the order they began to wait; those no longer waiting are passed over.
-    order: VecDeque<(InstanceId, u64)>,
-    pass: u64,
-    later: VecDeque<Records>,
-    later_records: usize,
+    waiting: WaitingPatches,
+    later: Held,
     removed: Vec<InstanceId>,
     counters: MirrorCounters,
-}
-
-#[derive(Clone, Debug)]
-struct Waiting {
-    since: u64,
-    part: Option<PartPatch>,
-    character: Option<CharacterPatch>,
 }
 
 impl Mirror {
@@ -109,6 +101,15 @@ impl Mirror {
         self.waiting.len()
     }
 
+    /// Bytes of patches now waiting and of records held for a generation not entered, at most [`MAX_WAITING_BYTES`] and
+    /// [`MAX_HELD_BYTES`](super::MAX_HELD_BYTES) together.
+    ///
+    /// [`MAX_WAITING_BYTES`]: super::MAX_WAITING_BYTES
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        self.waiting.bytes() + self.later.bytes()
+    }
+
     /// Whether an id is known as destroyed in this generation.
     #[must_use]
     pub fn is_destroyed(&self, id: InstanceId) -> bool {
@@ -116,54 +117,53 @@ impl Mirror {
     }
 
     /// Enters a place whose store holds what was authored: forgets the last one and applies what was held for this.
-    pub fn enter(&mut self, generation: Generation, store: &mut impl MirrorStore) {
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::apply`], for any of what was held.
+    pub fn enter(&mut self, generation: Generation, store: &mut impl MirrorStore) -> Result<(), MirrorFault> {
         self.generation = generation;
         self.destroyed.clear();
         self.waiting.clear();
-        self.order.clear();
-        self.later_records = 0;
         // Those for a still newer generation are held again.
-        for records in std::mem::take(&mut self.later) {
-            self.apply(records, store);
+        let mut outcome = Ok(());
+        for records in self.later.take() {
+            outcome = self.apply(records, store).and(outcome);
         }
+        outcome
     }
 
     /// Applies, holds or drops a message.
-    pub fn apply(&mut self, records: Records, store: &mut impl MirrorStore) {
-        let count = records.records.len();
-        match self.generation.admit(records.head.generation) {
-            Admission::Drop => self.counters.stale += count as u64,
+    ///
+    /// # Errors
+    ///
+    /// A [`MirrorFault`] when something older was given up for it, which is counted as dropped. The message itself was applied or
+    /// is held.
+    pub fn apply(&mut self, records: Records, store: &mut impl MirrorStore) -> Result<(), MirrorFault> {
+        let (count, dropped) = (records.records.len() as u64, self.counters.dropped);
+        let fault = match self.generation.admit(records.head.generation) {
+            Admission::Drop => {
+                self.counters.stale += count;
+                return Ok(());
+            }
             Admission::Hold => {
-                self.counters.held += count as u64;
-                self.later_records += count;
-                // One without records would take room that nothing bounds.
-                if count > 0 {
-                    self.later.push_back(records);
-                }
-                while self.later_records > MAX_HELD_RECORDS {
-                    let dropped = self.later.pop_front().map_or(0, |records| records.records.len());
-                    self.later_records -= dropped;
-                    self.counters.dropped += dropped as u64;
-                }
+                self.counters.held += count;
+                self.counters.dropped += self.later.push(records) as u64;
+                MirrorFault::HeldFull
             }
             Admission::Apply => {
                 for record in records.records {
                     self.apply_record(record, records.head.tick, store);
                 }
+                MirrorFault::WaitingFull
             }
-        }
+        };
+        if self.counters.dropped == dropped { Ok(()) } else { Err(fault) }
     }
 
     /// Ends a pass: patches that have waited for 600 expire. To be called once per update.
     pub fn end_pass(&mut self) {
-        self.pass += 1;
-        while let Some(&(id, since)) = self.order.front() {
-            if self.pass - since < WAITING_PASSES {
-                break;
-            }
-            self.order.pop_front();
-            self.give_up(id, since);
-        }
+        self.counters.dropped += self.waiting.end_pass() as u64;
     }
 
     fn apply_record(&mut self, record: Record, tick: Tick, store: &mut impl MirrorStore) {
@@ -189,26 +189,20 @@ impl Mirror {
             Record::PatchPart { id, patch } => {
                 if store.contains(id) {
                     store.patch_part(id, &patch, tick);
-                } else if let Some(waiting) = self.wait(id) {
-                    match &mut waiting.part {
-                        Some(held) => held.merge(&patch),
-                        none => *none = Some(patch),
-                    }
+                } else if self.may_wait(id) {
+                    self.counters.dropped += self.waiting.part(id, patch) as u64;
                 }
             }
             Record::PatchCharacter { id, patch } => {
                 if store.contains(id) {
                     store.patch_character(id, &patch, tick);
-                } else if let Some(waiting) = self.wait(id) {
-                    match &mut waiting.character {
-                        Some(held) => held.merge(&patch),
-                        none => *none = Some(patch),
-                    }
+                } else if self.may_wait(id) {
+                    self.counters.dropped += self.waiting.character(id, patch) as u64;
                 }
             }
             Record::Destroy { first, count } => self.destroy(first, count, tick, store),
             Record::Hide { id } => {
-                self.waiting.remove(&id);
+                self.waiting.remove(id);
                 if store.contains(id) {
                     store.remove(id, Departure::Hidden, tick);
                 } else {
@@ -229,7 +223,7 @@ impl Mirror {
 
     fn destroy(&mut self, first: InstanceId, count: u64, tick: Tick, store: &mut impl MirrorStore) {
         self.destroyed.insert_range(first, count);
-        let last = first.0.saturating_add(count - 1);
+        let last = InstanceId(first.0.saturating_add(count - 1));
         let mut removed = std::mem::take(&mut self.removed);
         removed.clear();
         store.each_of_range(first, count, &mut |id| removed.push(id));
@@ -238,14 +232,12 @@ impl Mirror {
         }
         removed.iter().for_each(|&id| store.remove(id, Departure::Destroyed, tick));
         self.removed = removed;
-        if !self.waiting.is_empty() {
-            self.waiting.retain(|id, _| id.0 < first.0 || id.0 > last);
-        }
+        self.waiting.remove_range(first, last);
     }
 
     /// Applies what waited for an instance that has just come.
     fn settle(&mut self, id: InstanceId, tick: Tick, store: &mut impl MirrorStore) {
-        let Some(waiting) = self.waiting.remove(&id) else { return };
+        let Some(waiting) = self.waiting.remove(id) else { return };
         if let Some(patch) = waiting.part {
             store.patch_part(id, &patch, tick);
         }
@@ -254,30 +246,12 @@ impl Mirror {
         }
     }
 
-    /// Where a patch of an instance that is not there waits; `None` when that is known as destroyed.
-    fn wait(&mut self, id: InstanceId) -> Option<&mut Waiting> {
+    /// Whether a patch of an instance that is not there may wait for it: not when that is known as destroyed.
+    fn may_wait(&mut self, id: InstanceId) -> bool {
         self.counters.applied -= 1;
-        if self.destroyed.contains(id) {
-            self.counters.destroyed += 1;
-            return None;
-        }
-        self.counters.waited += 1;
-        if !self.waiting.contains_key(&id) {
-            while self.order.len() >= MAX_WAITING {
-                if let Some((oldest, since)) = self.order.pop_front() {
-                    self.give_up(oldest, since);
-                }
-            }
-            self.order.push_back((id, self.pass));
-        }
-        let since = self.pass;
-        Some(self.waiting.entry(id).or_insert(Waiting { since, part: None, character: None }))
-    }
-
-    fn give_up(&mut self, id: InstanceId, since: u64) {
-        if self.waiting.get(&id).is_some_and(|waiting| waiting.since == since) {
-            self.waiting.remove(&id);
-            self.counters.dropped += 1;
-        }
+        let destroyed = self.destroyed.contains(id);
+        self.counters.destroyed += u64::from(destroyed);
+        self.counters.waited += u64::from(!destroyed);
+        !destroyed
     }
 }

@@ -180,6 +180,27 @@ pub struct Records {
     pub records: Vec<Record>,
 }
 
+impl Records {
+    /// Bytes these records take in memory: their own and those they point to.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        self.records.iter().map(|record| size_of::<Record>() + record.heap_bytes()).sum()
+    }
+}
+
+impl Record {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Self::CreatePart { properties, .. } | Self::PatchPart { patch: PartPatch { properties, .. }, .. } => {
+                properties.heap_bytes()
+            }
+            Self::CreateCharacter { properties, .. }
+            | Self::PatchCharacter { patch: CharacterPatch { properties, .. }, .. } => properties.heap_bytes(),
+            Self::Destroy { .. } | Self::Hide { .. } => 0,
+        }
+    }
+}
+
 pub(super) fn read_records(reader: &mut Reader<'_>) -> Result<Records, WireError> {
     check(reader.remaining() <= MAX_RECORDS_BYTES, WireError::TooLong)?;
     let generation = Generation(varint_u32(reader)?);

@@ -116,7 +116,10 @@ fn assigned(client: &mut Client, word: &CharacterWord) {
 fn state(client: &mut Client, message: ServerMessage) {
     match message {
         ServerMessage::Welcome(welcome) => welcomed(client, welcome),
-        ServerMessage::Records(records) => client.mirror.apply(records, &mut client.replica),
+        ServerMessage::Records(records) => {
+            let outcome = client.mirror.apply(records, &mut client.replica);
+            client.stats.faults += u64::from(outcome.is_err());
+        }
         ServerMessage::SnapshotEnd { .. } => client.state = ClientState::Playing,
         ServerMessage::Character(word) => assigned(client, &word),
         ServerMessage::Correction(correction) => client.own.corrections.push(correction),
@@ -182,6 +185,7 @@ fn enter(client: &mut Client, scene: std::sync::Arc<crate::scene::Scene>) {
     client.replica.enter(scene.clone(), divisor);
     client.scene = Some(scene);
     client.parts = OwnedParts::default();
-    client.mirror.enter(generation, &mut client.replica);
+    let outcome = client.mirror.enter(generation, &mut client.replica);
+    client.stats.faults += u64::from(outcome.is_err());
     egress::send(client, &ClientMessage::Entered { generation });
 }

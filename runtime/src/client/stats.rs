@@ -47,7 +47,7 @@ pub struct ClientStats {
     pub unknown_items: u64,
     /// Patches that wait for the instance they are for.
     pub held_patches: usize,
-    /// Messages of the server that could not be read.
+    /// Messages of the server that could not be read, or made the client give up what it held.
     pub faults: u64,
 }
 

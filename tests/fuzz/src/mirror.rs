@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use tidelock_replication::ids::{Generation, InstanceId};
-use tidelock_replication::mirror::{MAX_HELD_RECORDS, MAX_WAITING, Mirror, Replica};
+use tidelock_replication::mirror::{MAX_HELD_BYTES, MAX_WAITING, MAX_WAITING_BYTES, Mirror, Replica};
 use tidelock_replication::place::Place;
 use tidelock_replication::wire::{Record, ServerMessage};
 
@@ -26,7 +26,7 @@ pub fn run(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let place = Place::compile(PLACE).expect("the yard is a place");
     let (mut mirror, mut replica) = (Mirror::new(), Replica::new(place));
-    mirror.enter(Generation(1), &mut replica);
+    mirror.enter(Generation(1), &mut replica).expect("nothing is held");
     let mut destroyed: BTreeSet<InstanceId> = BTreeSet::new();
     while !choices.is_over() {
         match choices.byte() % 8 {
@@ -35,7 +35,9 @@ pub fn run(bytes: &[u8]) {
                 let generation = Generation(u32::from(choices.byte()));
                 // What is known as destroyed is known of one stay.
                 destroyed.clear();
-                mirror.enter(generation, &mut replica);
+                let dropped = mirror.counters().dropped;
+                let outcome = mirror.enter(generation, &mut replica);
+                assert_eq!(outcome.is_err(), mirror.counters().dropped > dropped);
             }
             _ => {
                 let Ok(ServerMessage::Records(records)) = ServerMessage::read(choices.chunk()) else { continue };
@@ -46,11 +48,14 @@ pub fn run(bytes: &[u8]) {
                         destroyed.insert(InstanceId(first.0 + (count - 1)));
                     }
                 }
-                mirror.apply(records, &mut replica);
+                let dropped = mirror.counters().dropped;
+                let outcome = mirror.apply(records, &mut replica);
+                assert_eq!(outcome.is_err(), mirror.counters().dropped > dropped);
             }
         }
         replica.drain_changes().for_each(drop);
-        assert!(mirror.waiting() <= MAX_WAITING + MAX_HELD_RECORDS);
+        assert!(mirror.waiting() <= MAX_WAITING);
+        assert!(mirror.held_bytes() <= MAX_HELD_BYTES + MAX_WAITING_BYTES);
     }
     let ids = replica.ids();
     //
