@@ -20,6 +20,7 @@ pub(super) fn run(server: &mut Server) {
                 session.inbox.report_count = 0;
                 session.inbox.owned_count = 0;
                 session.inbox.input_count = 0;
+                session.inbox.messages_bytes = 0;
                 if session.stage == SessionStage::Leaving {
                     session.inbox.messages.clear();
                 }

@@ -7,6 +7,8 @@ use super::session::Session;
 
 /// Messages one session may have waiting for a tick; a client sends two or three.
 const MAX_WAITING: usize = 512;
+/// Bytes of them: more than a client that stood still for a second says at once.
+const MAX_WAITING_BYTES: usize = 512 * 1_024;
 
 /// Takes what the network has and sorts it into inboxes.
 pub(super) fn run(server: &mut Server) {
@@ -36,10 +38,13 @@ fn sort(server: &mut Server, event: Ingress) {
         Ingress::Message { connection, lane, bytes } => {
             let Some(session) = session(server, connection) else { return };
             session.traffic.messages_in += 1;
-            if session.inbox.messages.len() < MAX_WAITING {
-                session.inbox.messages.push((lane, bytes));
+            let inbox = &mut session.inbox;
+            let waiting = inbox.messages_bytes + bytes.len();
+            if inbox.messages.len() < MAX_WAITING && waiting <= MAX_WAITING_BYTES {
+                inbox.messages_bytes = waiting;
+                inbox.messages.push((lane, bytes));
             } else {
-                session.inbox.faults += 1;
+                inbox.faults += 1;
                 server.metrics.counters.messages_dropped += 1;
             }
         }
@@ -93,6 +98,42 @@ fn receipts(session: &mut Session, keys: &[ReceiptKey], delivery: Delivery) {
             }
         } else {
             session.inbox.receipts.push((key.0, delivery));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tidelock_net::emulator::LinkConfig;
+    use tidelock_net::{LaneId, Span};
+    use tidelock_replication::place::Place;
+
+    use super::*;
+    use crate::testing::VirtualNetwork;
+    use crate::{Protocol, ServerConfig};
+
+    // Bad input: what one session has waiting for a tick is bounded by number and by bytes.
+    #[test]
+    fn a_sessions_messages_of_one_tick_are_bounded_in_number_and_bytes() {
+        for (len, most) in [(1, MAX_WAITING), (200 * 1_024, 2)] {
+            let place = "name = \"Dot\"\n[[spawn]]\nposition = [0, 3, 0]\n";
+            let place = Place::compile(place).expect("a sound place");
+            let (network, start) = (VirtualNetwork::new(LinkConfig::default(), 1), Duration::from_secs(1));
+            let config = ServerConfig { worker_threads: 1, ..ServerConfig::new([7; 32]) };
+            let mut server = Server::in_network(config, Protocol::builder().build(), place, network, (start, start))
+                .expect("a sound configuration");
+            let connection = ConnectionId::new(0, 0, 1);
+            let (user_data, address) = (Box::new([0; 256]), ([10, 0, 0, 9], 1).into());
+            sort(&mut server, Ingress::Connected { connection, client_id: 1, user_data, address, lanes: true });
+            for _ in 0..most + 3 {
+                let bytes = Span::from(vec![0; len]);
+                sort(&mut server, Ingress::Message { connection, lane: LaneId(0), bytes });
+            }
+            let inbox = &server.sessions.get(0).expect("it is here").inbox;
+            assert_eq!((inbox.messages.len(), inbox.faults), (most, 3));
+            assert_eq!(server.metrics.counters.messages_dropped, 3);
         }
     }
 }

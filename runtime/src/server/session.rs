@@ -79,8 +79,9 @@ impl CharacterHandle {
 /// What came from a session since the last tick.
 #[derive(Default)]
 pub(crate) struct Inbox {
-    /// As received.
+    /// As received, and how many bytes in all.
     pub(crate) messages: Vec<(LaneId, Span)>,
+    pub(crate) messages_bytes: usize,
     /// Decoded session messages.
     pub(crate) control: Vec<ClientMessage>,
     /// Decoded reports; the first `report_count` are this tick's, the rest wait to be reused.

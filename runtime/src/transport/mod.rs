@@ -1,5 +1,6 @@
 //! How a server or client reaches its shard: polled inline, on a network thread of its own, or in virtual time.
 
+mod backlog;
 mod network_thread;
 
 use std::io;

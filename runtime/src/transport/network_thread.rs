@@ -10,12 +10,11 @@ use parking_lot::Mutex;
 use tidelock_net::io::{Driver, Waker, thread_time};
 use tidelock_net::{Counters, Egress, Ingress, Shard};
 
+use super::backlog::Backlog;
 use crate::clock::SystemClock;
 
 /// Batches that wait in either direction at most. A tick makes one batch each way, so this is a second's worth.
 const QUEUED_BATCHES: usize = 64;
-/// Events kept while the tick does not take them; beyond, the socket is left to the kernel, which drops.
-const MAX_HELD_EVENTS: usize = 65_536;
 /// How often the thread says what it has counted.
 const COUNTS_EVERY: Duration = Duration::from_millis(100);
 /// Longest wait for datagrams, so that a lost wake-up or a stop costs little.
@@ -33,6 +32,7 @@ pub(crate) struct NetworkThread {
     spare_egress: Receiver<Vec<Egress>>,
     ingress: Receiver<Vec<Ingress>>,
     spare_ingress: Sender<Vec<Ingress>>,
+    backlog: Arc<Backlog>,
     stop: Arc<AtomicBool>,
     told: Arc<Mutex<Told>>,
     thread: Option<JoinHandle<()>>,
@@ -54,6 +54,7 @@ struct Worker<S: Shard> {
     spare_egress: Sender<Vec<Egress>>,
     ingress: Sender<Vec<Ingress>>,
     spare_ingress: Receiver<Vec<Ingress>>,
+    backlog: Arc<Backlog>,
     stop: Arc<AtomicBool>,
     told: Arc<Mutex<Told>>,
     counts_due: Duration,
@@ -66,6 +67,7 @@ impl NetworkThread {
         let (spare_egress_out, spare_egress) = bounded(QUEUED_BATCHES);
         let (ingress_out, ingress) = bounded(QUEUED_BATCHES);
         let (spare_ingress, spare_ingress_in) = bounded(QUEUED_BATCHES);
+        let backlog = Arc::<Backlog>::default();
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::<Mutex<Told>>::default();
         let (address, waker) = (driver.local_addr(), driver.waker());
@@ -76,6 +78,7 @@ impl NetworkThread {
             spare_egress: spare_egress_out,
             ingress: ingress_out,
             spare_ingress: spare_ingress_in,
+            backlog: Arc::clone(&backlog),
             stop: Arc::clone(&stop),
             told: Arc::clone(&told),
             counts_due: Duration::ZERO,
@@ -90,6 +93,7 @@ impl NetworkThread {
             spare_egress,
             ingress,
             spare_ingress,
+            backlog,
             stop,
             told,
             thread: Some(thread),
@@ -116,6 +120,7 @@ impl NetworkThread {
         loop {
             match self.ingress.try_recv() {
                 Ok(mut batch) => {
+                    self.backlog.take(&batch);
                     ingress.append(&mut batch);
                     // A full return channel only means that this batch is freed instead of reused.
                     drop(self.spare_ingress.try_send(batch));
@@ -189,16 +194,19 @@ impl<S: Shard> Worker<S> {
                 wishes.append(&mut batch);
                 drop(self.spare_egress.try_send(batch));
             }
-            if held.len() < MAX_HELD_EVENTS {
+            if self.backlog.is_full() {
+                std::thread::sleep(Duration::from_millis(1));
+            } else {
+                let before = held.len();
                 if self.driver.poll(self.clock.now(), Some(MAX_WAIT), &mut wishes, &mut held).is_err() {
                     return;
                 }
-            } else {
-                std::thread::sleep(Duration::from_millis(1));
+                self.backlog.add(&held[before..]);
             }
             self.tell();
             if let Some(end) = end {
                 // Nobody listens any more.
+                self.backlog.take(&held);
                 held.clear();
                 if self.clock.now() >= end {
                     return;
