@@ -142,6 +142,11 @@ impl Connection {
         self.session.iter().for_each(Session::prefetch_sent);
     }
 
+    /// Asks for the messages that wait to be sent.
+    pub(crate) fn prefetch_queued(&self) {
+        self.session.iter().for_each(Session::prefetch_queued);
+    }
+
     /// Asks for the memory, beside the connection's own, that queueing a message reads.
     pub(crate) fn prefetch_lane(&self, lane: LaneId) {
         self.session.iter().for_each(|session| session.prefetch_lane(lane));

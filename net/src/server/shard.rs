@@ -422,8 +422,8 @@ impl Shard for ServerShard {
                     Some(Egress::Send { connection, lane, .. }) => Some((self.there(connection.index())?, *lane)),
                     _ => None,
                 };
-                sent(2 * AHEAD).into_iter().for_each(|(one, _)| prefetch(one));
-                sent(AHEAD).into_iter().for_each(|(one, lane)| one.prefetch_lane(lane));
+                sent(4 * AHEAD).into_iter().for_each(|(one, _)| prefetch(one));
+                sent(2 * AHEAD).into_iter().for_each(|(one, lane)| one.prefetch_lane(lane));
             }
             self.apply(now, wish, ingress);
         }
@@ -457,8 +457,9 @@ impl Shard for ServerShard {
         while let Some(index) = self.ready.pop_front() {
             if self.connected >= MANY {
                 let ahead = |ahead: usize| self.ready.get(ahead).and_then(|index| self.there(*index));
-                ahead(2).into_iter().for_each(prefetch);
-                ahead(0).into_iter().for_each(Connection::prefetch_sent);
+                ahead(AHEAD).into_iter().for_each(prefetch);
+                ahead(AHEAD / 2).into_iter().for_each(Connection::prefetch_sent);
+                ahead(0).into_iter().for_each(Connection::prefetch_queued);
             }
             let slot = &mut self.slots[index as usize];
             slot.is_ready = false;

@@ -5,6 +5,7 @@ use crate::counters::Counters;
 use crate::entropy::{Entropy, SeedEntropy};
 use crate::event::Ingress;
 use crate::id::{ConnectionId, ReceiptKey};
+use crate::session::checks::Checks;
 use crate::session::frame::Frame;
 use crate::session::inbound::Reassembly;
 use crate::session::inbox::Inbox;
@@ -22,8 +23,9 @@ pub(crate) struct Desk {
     /// Datagrams on their way to other shards.
     pub(crate) arena: Arena,
     pub(crate) inbox: Inbox,
-    /// Frames of the payload being taken.
+    /// Frames of the payload being taken, and what they say.
     pub(crate) frames: Vec<Frame>,
+    pub(crate) checks: Checks,
     pub(crate) entropy: SeedEntropy,
     pub(crate) reassembly: Reassembly,
     pub(crate) settled: Settled,
@@ -43,6 +45,7 @@ impl Desk {
             arena: Arena::new(CHUNK_BYTES, CHUNKS),
             inbox: Inbox::new(),
             frames: Vec::new(),
+            checks: Checks::default(),
             entropy,
             reassembly: Reassembly { used: 0, max: max_reassembly_bytes },
             settled: Settled::default(),

@@ -94,6 +94,33 @@ proptest! {
         }
     }
 
+    // N-13: the same where the frames are well formed and contradict each other, within payloads and between them.
+    #[test]
+    fn any_contradiction_is_taken_whole_or_not_at_all(
+        payloads in prop::collection::vec(
+            prop::collection::vec((0u8..4, 0u32..4, 0u32..4, any::<bool>(), any::<bool>()), 1..6), 1..12,
+        ),
+    ) {
+        let mut bench = Bench::new();
+        for frames in payloads {
+            let mut payload = vec![];
+            for (lane, id, place, is_part, is_long) in frames {
+                let id = if lane == 3 { WireId::None } else { WireId::Low(id) };
+                let total = if is_long { 448 } else { 224 };
+                let start = place * 112 % total;
+                let part = is_part.then_some((start, total));
+                LaneHead { lane, id, part }.write(&[7; 112], &mut payload);
+            }
+            let before = (bench.session.held_bytes(), bench.events.len());
+            if bench.receive(&payload).is_err() {
+                prop_assert_eq!((bench.session.held_bytes(), bench.events.len()), before);
+            }
+            prop_assert_eq!(bench.desk.reassembly.used, bench.session.held_bytes());
+            // Messages of four ids on two lanes, as long as the longest of them at most.
+            prop_assert!(bench.session.held_bytes() <= 2 * 4 * (448 + 32), "{}", bench.session.held_bytes());
+        }
+    }
+
     // B90: parts that come three times in any order make one message.
     #[test]
     fn parts_in_any_order_and_number_make_one_message(
@@ -109,6 +136,29 @@ proptest! {
         }
         prop_assert_eq!(bench.events.len(), 1);
         prop_assert_eq!(bench.session.held_bytes(), 0);
+    }
+}
+
+// N-13: what one frame of a payload says of a message holds for the payload's other frames too.
+#[test]
+fn parts_that_contradict_each_other_in_one_payload_are_refused() {
+    for lane in [0, 1] {
+        for id in [0, 3] {
+            let head = |start, total| LaneHead { lane, id: WireId::Low(id), part: Some((start, total)) };
+            for (first, second) in [((0, 400), (1_600, 8_000)), ((0, 8_000), (160, 400)), ((1_600, 8_000), (0, 112))] {
+                let mut bench = Bench::new();
+                let mut frames = vec![];
+                head(first.0, first.1).write(&[1; 112], &mut frames);
+                head(second.0, second.1).write(&[2; 112], &mut frames);
+                assert_eq!(bench.receive(&frames), Err(Fault::MessageBytes), "{first:?}, then {second:?}");
+                assert_eq!((bench.session.held_bytes(), bench.events.len()), (0, 0));
+            }
+            let mut bench = Bench::new();
+            let mut frames = vec![];
+            head(0, 400).write(&[1; 112], &mut frames);
+            LaneHead { lane, id: WireId::Low(id), part: None }.write(&[2; 100], &mut frames);
+            assert_eq!(bench.receive(&frames), Err(Fault::MessageBytes), "part of a long one, then a short one");
+        }
     }
 }
 

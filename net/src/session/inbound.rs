@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::counters::Fault;
 use crate::lane::{LaneConfig, LaneKind, MESSAGE_OVERHEAD_BYTES};
 use crate::session::blocks::Blocks;
+use crate::session::checks::Checks;
 use crate::session::frame::{ID_BITS, LaneFrame, WireId};
 use crate::session::outbound::MAX_AHEAD;
 use crate::session::varint::widen;
@@ -44,13 +45,6 @@ pub(crate) struct Inbound {
     /// Messages delivered to the owner, and their bytes.
     messages: u64,
     bytes: u64,
-}
-
-/// Checks the lane frames of one payload before any is taken.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Check {
-    previous: Option<u64>,
-    extra_bytes: usize,
 }
 
 /// A message that may go to the owner.
@@ -117,10 +111,14 @@ impl Inbound {
         }
     }
 
-    /// Checks a frame against the lane's rules and limits. Returns the bytes it would add to what is held.
-    pub(crate) fn check(&self, config: &LaneConfig, frame: &LaneFrame, check: &mut Check) -> Result<usize, Fault> {
-        let id = self.id(frame, check.previous).ok_or(Fault::Frame)?;
-        check.previous = Some(id);
+    /// Checks a frame of message `id` against the lane's rules and limits, and against what its payload said before. Returns the
+    /// bytes it would add to what is held.
+    pub(crate) fn check(
+        &self,
+        config: &LaneConfig,
+        (frame, id): (&LaneFrame, u64),
+        checks: &Checks,
+    ) -> Result<usize, Fault> {
         let total = frame.part.map_or(frame.content.len(), |(_, total)| total as usize);
         if total > config.max_message_bytes {
             return Err(Fault::MessageBytes);
@@ -131,10 +129,15 @@ impl Inbound {
         if id >= self.next + MAX_AHEAD {
             return Err(Fault::WindowIds);
         }
-        if let Some(Waiting::Parts { bytes, .. }) = self.waiting.get(&id) {
-            return if frame.part.is_some_and(|_| bytes.len() == total) { Ok(0) } else { Err(Fault::MessageBytes) };
+        let waiting = self.waiting.get(&id);
+        let begun = match waiting {
+            Some(Waiting::Parts { bytes, .. }) => Some(bytes.len()),
+            _ => checks.begun(frame.lane, id),
+        };
+        if let Some(begun) = begun {
+            return if frame.part.is_some() && begun == total { Ok(0) } else { Err(Fault::MessageBytes) };
         }
-        if let (Some(Waiting::Whole(bytes)), None) = (self.waiting.get(&id), frame.part) {
+        if let (Some(Waiting::Whole(bytes)), None) = (waiting, frame.part) {
             return if bytes.len() == total { Ok(0) } else { Err(Fault::MessageBytes) };
         }
         let waits = self.kind == LaneKind::ReliableOrdered && id != self.next;
@@ -142,9 +145,8 @@ impl Inbound {
             return Ok(0);
         }
         let cost = total + MESSAGE_OVERHEAD_BYTES;
-        check.extra_bytes += cost;
-        if self.held_bytes + check.extra_bytes > config.limit_bytes + config.max_message_bytes + MESSAGE_OVERHEAD_BYTES
-        {
+        let held_bytes = self.held_bytes + checks.extra_bytes(frame.lane) + cost;
+        if held_bytes > config.limit_bytes + config.max_message_bytes + MESSAGE_OVERHEAD_BYTES {
             return Err(Fault::WindowBytes);
         }
         Ok(cost)

@@ -1,6 +1,7 @@
 //! Lanes over packets: what runs inside an established connection of two of our own endpoints.
 
 mod blocks;
+mod checks;
 mod config;
 mod desk;
 mod frame;

@@ -126,9 +126,8 @@ impl Outbound {
         self.queued_bytes
     }
 
-    /// Asks for its memory and that of its newest message.
-    pub(crate) fn prefetch(&self) {
-        prefetch(self);
+    /// Asks for the memory of its newest message.
+    pub(crate) fn prefetch_queued(&self) {
         self.queue.back().into_iter().for_each(prefetch);
     }
 

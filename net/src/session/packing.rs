@@ -221,7 +221,8 @@ impl Session {
         *written = 0;
         self.packing.repeat = false;
         let plan = self.lanes.plan();
-        for &(lane, _) in plan.order.iter().filter(|(lane, _)| plan.repeating >> lane & 1 == 1) {
+        let repeating = plan.repeating & self.unacknowledged;
+        for &(lane, _) in plan.order.iter().filter(|(lane, _)| repeating >> lane & 1 == 1) {
             if let Some(repeat) = self.lanes.get(LaneId(lane)).and_then(|lane| lane.repeat) {
                 let before = filling.out.len();
                 self.outbound[usize::from(lane)].repeat(lane, repeat.window, repeat.byte_cap, &mut filling);

@@ -9,10 +9,11 @@ use crate::event::{Feedback, Ingress, Refusal};
 use crate::id::{ConnectionId, LaneId, ReceiptKey};
 use crate::lane::{LaneSet, MAX_LANES};
 use crate::prefetch::prefetch;
+use crate::session::checks::Checks;
 use crate::session::config::SessionConfig;
 use crate::session::desk::Desk;
 use crate::session::frame::{AckFrame, Frame, FrameReader, LaneFrame, PAYLOAD_BYTES};
-use crate::session::inbound::{Check, Inbound, Taken};
+use crate::session::inbound::{Inbound, Taken};
 use crate::session::outbound::Outbound;
 use crate::session::packing::Packing;
 use crate::session::received::{Received, Urgency};
@@ -42,7 +43,7 @@ pub(crate) struct Session {
     /// to have arrived, as bits.
     unreleased: u16,
     pub(super) pending: u16,
-    unacknowledged: u16,
+    pub(super) unacknowledged: u16,
     inbound: Box<[Inbound]>,
     /// Lanes that hold unfinished or waiting messages, as bits.
     holding: u16,
@@ -90,7 +91,17 @@ impl Session {
         self.received.prefetch();
         self.recovery.prefetch();
         self.packing.prefetch();
-        bits(self.pending | self.unreleased).for_each(|lane| self.outbound[usize::from(lane)].prefetch());
+        self.busy_lanes().for_each(prefetch);
+    }
+
+    /// Asks for the messages that wait to be sent, where the lanes' own memory is there.
+    pub(crate) fn prefetch_queued(&self) {
+        self.busy_lanes().for_each(Outbound::prefetch_queued);
+    }
+
+    /// Lanes with something to send, now or once it is released.
+    fn busy_lanes(&self) -> impl Iterator<Item = &Outbound> {
+        bits(self.pending | self.unreleased).map(|lane| &self.outbound[usize::from(lane)])
     }
 
     /// Asks for the memory, beside its own, that queueing a message reads.
@@ -153,7 +164,7 @@ impl Session {
         let mut frames = std::mem::take(&mut desk.frames);
         frames.clear();
         let read = reader.read_all(&mut frames).map_err(|_| Fault::Frame);
-        let outcome = read.and_then(|()| self.check(&frames)).and_then(|extra| {
+        let outcome = read.and_then(|()| self.check(&frames, &mut desk.checks)).and_then(|extra| {
             if desk.reassembly.used + extra > desk.reassembly.max {
                 return Err(Fault::ReassemblyFull);
             }
@@ -254,8 +265,8 @@ impl Session {
     }
 
     /// Checks that each of a payload's frames may be taken. Returns the bytes they would add to what is held.
-    fn check(&self, frames: &[Frame]) -> Result<usize, Fault> {
-        let mut checks = [Check::default(); MAX_LANES];
+    fn check(&self, frames: &[Frame], checks: &mut Checks) -> Result<usize, Fault> {
+        checks.clear();
         let mut extra = 0;
         for frame in frames {
             match frame {
@@ -263,8 +274,11 @@ impl Session {
                 Frame::Ack(ack) => self.recovery.check(ack).map_err(|_| Fault::AckUnsent)?,
                 Frame::Lane(frame) => {
                     let config = self.lanes.get(LaneId(frame.lane)).ok_or(Fault::Lane)?;
-                    let lane = usize::from(frame.lane);
-                    extra += self.inbound[lane].check(config, frame, &mut checks[lane])?;
+                    let inbound = &self.inbound[usize::from(frame.lane)];
+                    let id = inbound.id(frame, checks.previous(frame.lane)).ok_or(Fault::Frame)?;
+                    let cost = inbound.check(config, (frame, id), checks)?;
+                    checks.note(frame, id, cost);
+                    extra += cost;
                 }
             }
         }
@@ -279,7 +293,7 @@ impl Session {
         ingress: &mut Vec<Ingress>,
     ) -> (Urgency, Option<Farewell>) {
         let (mut urgency, mut farewell) = (Urgency::None, None);
-        let mut previous = [None; MAX_LANES];
+        let mut lane_frames = 0;
         for frame in frames {
             match frame {
                 Frame::Padding => {}
@@ -291,24 +305,23 @@ impl Session {
                 }
                 Frame::Lane(frame) => {
                     urgency = urgency.max(self.urgency(frame.lane));
-                    let previous = &mut previous[usize::from(frame.lane)];
-                    self.take_lane(now, (frame, payload, previous), (desk, ingress));
+                    let id = desk.checks.id(lane_frames).expect("each was checked");
+                    lane_frames += 1;
+                    self.take_lane(now, (frame, id, payload), (desk, ingress));
                 }
             }
         }
         (urgency, farewell)
     }
 
-    /// Takes a message or a part of one; `previous` is the id of the frame before on its lane in this payload.
+    /// Takes a message or a part of one.
     fn take_lane(
         &mut self,
         now: Duration,
-        (frame, payload, previous): (&LaneFrame, &[u8], &mut Option<u64>),
+        (frame, id, payload): (&LaneFrame, u64, &[u8]),
         (desk, ingress): (&mut Desk, &mut Vec<Ingress>),
     ) {
         let lane = usize::from(frame.lane);
-        let Some(id) = self.inbound[lane].id(frame, *previous) else { return };
-        *previous = Some(id);
         let (connection, inbox) = (self.connection, &mut desk.inbox);
         let before = self.inbound[lane].held_bytes();
         let taken = self.inbound[lane].take(now, id, (frame, payload), &mut |message| {
