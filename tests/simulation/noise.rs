@@ -5,7 +5,7 @@ use tidelock::net::{Counters, Egress, Ingress, Shard};
 use tidelock::testing::{VirtualNetwork, VirtualPort};
 
 /// Somebody who sends rubbish: random bytes, and random bytes that begin as packets of the protocol do.
-pub(crate) struct Noise {
+pub(super) struct Noise {
     port: VirtualPort<Rubbish>,
 }
 
@@ -20,13 +20,13 @@ struct Rubbish {
 
 impl Noise {
     /// Somebody at `address`, which may be another's own: then the rubbish is spoofed.
-    pub(crate) fn new(network: &VirtualNetwork, address: SocketAddr, target: SocketAddr, seed: u64) -> Self {
+    pub(super) fn new(network: &VirtualNetwork, address: SocketAddr, target: SocketAddr, seed: u64) -> Self {
         let rubbish = Rubbish { target, state: seed, due: 0, counters: Counters::default() };
         Self { port: VirtualPort::new(rubbish, address, network.clone()) }
     }
 
     /// Sends `count` datagrams. What comes back is nobody's: taking it would take it from whoever is spoofed.
-    pub(crate) fn send(&mut self, now: Duration, count: usize) {
+    pub(super) fn send(&mut self, now: Duration, count: usize) {
         let mut wishes: Vec<Egress> = (0..count).map(|_| Egress::FlushAll).collect();
         self.port.send(now, &mut wishes, &mut Vec::new());
     }

@@ -1,4 +1,0 @@
-//! The whole of it, server and clients, in virtual time.
-
-mod hostile;
-mod noise;
