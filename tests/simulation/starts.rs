@@ -1,5 +1,7 @@
 use std::process::Command;
 
+use tidelock::ServerCounters;
+
 use super::*;
 
 /// Sessions hosted after each other in one process.
@@ -16,10 +18,12 @@ fn hosted() -> String {
     assert!(all_playing(&game));
     let server = game.server();
     let metrics = server.metrics();
+    // How long ticks take is the machine's own.
+    let counters = ServerCounters { ticks_over_budget: 0, ..metrics.counters };
     let clients: Vec<_> = game.clients().map(|(_, client)| format!("{:?}", client.stats())).collect();
     format!(
         "{:?} {:?} {:?} {} {} {:?}",
-        metrics.counters,
+        counters,
         metrics.reports,
         server.network_counters(),
         metrics.ticks,
