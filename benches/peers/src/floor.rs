@@ -1,5 +1,5 @@
 //! The least a tick can cost: one datagram to each client, sealed with its key, by one call each, and one from each in batches,
-//! opened with its key.
+//! opened with its key, which is found by the sender's address.
 
 use std::collections::HashMap;
 use std::io::IoSliceMut;
@@ -10,6 +10,10 @@ use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
 use crate::crew::{Crew, batches, spent};
 use crate::{BATCH, DOWN, Spent, Transport, UP};
+
+/// Datagrams of one receive call, and bytes for each: as our driver has them.
+const RECEIVES: usize = 32;
+const RECEIVE_BYTES: usize = (1 << 16) + 5 * 64;
 
 fn nonce(number: u64) -> Nonce {
     let mut nonce = [0; 12];
@@ -46,7 +50,7 @@ pub(crate) struct Floor {
     state: UdpSocketState,
     addresses: Vec<SocketAddr>,
     crew: Crew,
-    buffers: Vec<Vec<u8>>,
+    buffer: Vec<u8>,
     datagram: Vec<u8>,
     /// What came, for whoever reads it.
     messages: Vec<u8>,
@@ -70,7 +74,7 @@ impl Floor {
             state,
             addresses,
             crew,
-            buffers: vec![vec![0; 1 << 16]; 32],
+            buffer: vec![0; RECEIVES * RECEIVE_BYTES],
             datagram: vec![],
             messages: vec![],
             number: 0,
@@ -78,12 +82,14 @@ impl Floor {
     }
 
     fn receive(&mut self) {
-        let mut metas = [RecvMeta::default(); 32];
+        let mut metas = [RecvMeta::default(); RECEIVES];
         self.messages.clear();
         loop {
-            let mut slices: Vec<_> = self.buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect();
+            let mut chunks = self.buffer.chunks_exact_mut(RECEIVE_BYTES);
+            let mut slices: [_; RECEIVES] =
+                std::array::from_fn(|_| IoSliceMut::new(chunks.next().expect("the buffer has a chunk for each")));
             let Ok(count) = self.state.recv(UdpSockRef::from(&self.server), &mut slices, &mut metas) else { break };
-            for (meta, buffer) in metas[..count].iter().zip(&mut self.buffers) {
+            for (meta, buffer) in metas[..count].iter().zip(self.buffer.chunks_exact_mut(RECEIVE_BYTES)) {
                 let key = &self.keys[self.clients[&meta.addr]];
                 for datagram in buffer[..meta.len].chunks_mut(meta.stride.max(1)) {
                     let message = key.open_in_place(nonce(0), Aad::empty(), datagram).expect("sealed by a client");

@@ -17,8 +17,8 @@ use crate::shard::Shard;
 
 /// Buffers of one receive call, each for one datagram or a train of them from one sender.
 const RECEIVES: usize = 32;
-/// Bytes of each.
-const RECEIVE_BYTES: usize = 1 << 16;
+/// Bytes of each: the longest train, and some cache lines so that not all of them begin in the same set of a cache.
+const RECEIVE_BYTES: usize = (1 << 16) + 5 * 64;
 /// Receive calls of one poll at most, and datagrams after which it makes no further one: what is to be sent waits meanwhile.
 const RECEIVE_CALLS: usize = 16;
 const RECEIVED: u64 = 2_048;
