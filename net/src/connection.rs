@@ -8,7 +8,9 @@ use std::time::Duration;
 use crate::counters::Fault;
 use crate::disconnect::{DisconnectCode, DisconnectReason};
 use crate::event::{Egress, Ingress, Refusal};
-use crate::extension::{ExtendedTunnel, MtuSearch, Notice, PATH_BYTES, PROBE_BYTES, PathProbe, Secrets, Upgrade, Way};
+use crate::extension::{
+    Answered, ExtendedTunnel, MtuSearch, Notice, PATH_BYTES, PROBE_BYTES, PathProbe, Secrets, Upgrade, Way,
+};
 use crate::id::{ConnectionId, LaneId};
 use crate::lane::LaneSet;
 use crate::netcode::TAG_BYTES;
@@ -93,7 +95,7 @@ pub(crate) struct Connection {
     last_greeting: Duration,
     last_received: Duration,
     last_sent: Duration,
-    closing: Option<Farewells>,
+    closing: Option<Box<Farewells>>,
     packets_in: u64,
     bytes_in: u64,
     packets_out: u64,
@@ -277,7 +279,7 @@ impl Connection {
             return;
         }
         self.abandon(desk, ingress);
-        self.closing = Some(Farewells { code, text, since: now, said: 0 });
+        self.closing = Some(Box::new(Farewells { code, text, since: now, said: 0 }));
     }
 
     /// Lets time pass.
@@ -348,7 +350,7 @@ impl Connection {
         }
         match &self.upgrade {
             Upgrade::Announcing(announcing) => next = announcing.due().map_or(next, |due| next.min(due)),
-            Upgrade::Answered { due: true, .. } => next = now,
+            Upgrade::Answered(answered) if answered.due => next = now,
             _ => {}
         }
         if let Some(mtu) = self.mtu.as_ref().filter(|_| self.sealer.leads()) {
@@ -418,10 +420,10 @@ impl Connection {
                 let secrets = Secrets::derive(keys, &client, &server);
                 self.sealer.extend(ExtendedTunnel::new(Way::Server, &secrets, 0));
                 let answer = Notice::Answer(server, self.id);
-                self.upgrade = Upgrade::Answered { announced: client, answer, due: true };
+                self.upgrade = Upgrade::Answered(Box::new(Answered { announced: client, answer, due: true }));
             }
-            (Ok(Notice::Announcement(client)), Upgrade::Answered { announced, due, .. }) if client == *announced => {
-                *due = true;
+            (Ok(Notice::Announcement(client)), Upgrade::Answered(answered)) if client == answered.announced => {
+                answered.due = true;
             }
             (Ok(Notice::Answer(server, name)), Upgrade::Announcing(announcing)) => {
                 let secrets = announcing.secrets(&server);
@@ -467,9 +469,9 @@ impl Connection {
             Upgrade::Announcing(announcing) if announcing.due().is_some_and(|due| due <= now) => {
                 announcing.announce(now)
             }
-            Upgrade::Answered { answer, due, .. } if *due => {
-                *due = false;
-                *answer
+            Upgrade::Answered(answered) if answered.due => {
+                answered.due = false;
+                answered.answer
             }
             _ => return,
         };

@@ -11,4 +11,4 @@ pub(crate) use keys::{Secrets, TokenKeys};
 pub(crate) use mtu::{MtuProbe, MtuSearch, PROBE_BYTES};
 pub(crate) use path::{PATH_BYTES, PathProbe};
 pub(crate) use tunnel::{ExtendedTunnel, Way, is_extended, named};
-pub(crate) use upgrade::{Announcing, Notice, Upgrade};
+pub(crate) use upgrade::{Announcing, Answered, Notice, Upgrade};

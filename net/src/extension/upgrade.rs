@@ -71,8 +71,16 @@ pub(crate) enum Upgrade {
     Waiting(Box<TokenKeys>),
     /// The client announces.
     Announcing(Box<Announcing>),
-    /// The server has answered the announcement with this random, and has not yet seen a packet of the extension.
-    Answered { announced: [u8; RANDOM_BYTES], answer: Notice, due: bool },
+    /// The server has answered the announcement, and has not yet seen a packet of the extension.
+    Answered(Box<Answered>),
+}
+
+/// A server's answer to an announcement.
+pub(crate) struct Answered {
+    pub(crate) announced: [u8; RANDOM_BYTES],
+    pub(crate) answer: Notice,
+    /// Whether it is to be said, for the first time or again.
+    pub(crate) due: bool,
 }
 
 /// A client's announcement.

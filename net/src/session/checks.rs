@@ -44,6 +44,11 @@ impl Checks {
         self.ids.get(index).copied()
     }
 
+    /// Lanes with a frame, as bits.
+    pub(super) fn seen(&self) -> u16 {
+        self.seen
+    }
+
     /// Id of the newest frame on a lane.
     pub(super) fn previous(&self, lane: u8) -> Option<u64> {
         self.lane(lane).map(|lane| lane.previous)

@@ -12,9 +12,6 @@ use crate::session::received::Urgency;
 /// Most packets remembered; nothing is sent while so many are open.
 pub(crate) const MAX_OPEN_PACKETS: usize = 4_096;
 
-/// Newest packets whose memory is asked for.
-const PREFETCHED: usize = 4;
-
 /// What one frame of a sent packet carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Carried {
@@ -99,9 +96,9 @@ impl SentLog {
         self.first + self.packets.len() as u64
     }
 
-    /// Asks for the memory of the newest packets, and for that of the next one.
+    /// Asks for the memory of the oldest packet and of the newest, and of what that carried.
     pub(crate) fn prefetch(&self) {
-        self.packets.iter().rev().take(PREFETCHED).for_each(prefetch);
+        self.packets.front().into_iter().chain(self.packets.back()).for_each(prefetch);
         self.carried.back().into_iter().for_each(prefetch);
     }
 

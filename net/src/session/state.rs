@@ -45,6 +45,8 @@ pub(crate) struct Session {
     pub(super) pending: u16,
     pub(super) unacknowledged: u16,
     inbound: Box<[Inbound]>,
+    /// Lanes of the newest payload, as bits: the next one is likely to be of the same.
+    heard: u16,
     /// Lanes that hold unfinished or waiting messages, as bits.
     holding: u16,
     pub(super) received: Received,
@@ -66,6 +68,7 @@ impl Session {
             pending: 0,
             unacknowledged: 0,
             inbound: lanes.lanes().iter().map(|lane| Inbound::new(lane, first)).collect(),
+            heard: 0,
             holding: 0,
             received: Received::default(),
             recovery: Recovery::new(first, config.congestion.controller(), now),
@@ -83,7 +86,7 @@ impl Session {
     pub(crate) fn prefetch_received(&self) {
         self.received.prefetch();
         self.recovery.prefetch();
-        prefetch(&*self.inbound);
+        bits(self.heard).for_each(|lane| prefetch(&self.inbound[usize::from(lane)]));
     }
 
     /// Asks for the memory, beside its own, that sending reads.
@@ -170,6 +173,7 @@ impl Session {
             }
             let (urgency, farewell) = self.take(now, (payload, &frames), desk, ingress);
             self.received.take(now, number, urgency);
+            self.heard = desk.checks.seen();
             Ok(farewell)
         });
         desk.frames = frames;
