@@ -141,7 +141,8 @@ impl PartProperties {
     }
 
     /// Bytes the properties point to: name, tags and mesh.
-    pub(crate) fn heap_bytes(&self) -> usize {
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
         let tags: usize = self.tags.iter().map(|tag| size_of_val(tag) + tag.len()).sum();
         let shape = match &self.shape {
             PartShape::Hull(points) => size_of_val(&points[..]),

@@ -119,6 +119,9 @@ fn state(client: &mut Client, message: ServerMessage) {
         ServerMessage::Records(records) => {
             let outcome = client.mirror.apply(records, &mut client.replica);
             client.stats.faults += u64::from(outcome.is_err());
+            if client.replica.refused > 0 {
+                refuse(client, DisconnectCode::Faults, "the place holds more than a client does");
+            }
         }
         ServerMessage::SnapshotEnd { .. } => client.state = ClientState::Playing,
         ServerMessage::Character(word) => assigned(client, &word),

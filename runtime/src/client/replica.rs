@@ -40,7 +40,16 @@ pub(crate) struct Replica {
     pub(crate) views: PartViewConfig,
     /// Parts that came, went or changed shape since local physics looked.
     pub(crate) reshaped: Vec<InstanceId>,
+    /// Bytes of all instances, by [`part_cost`] and [`INSTANCE_BYTES`].
+    bytes: usize,
+    /// Creations and patches for which there was no room.
+    pub(crate) refused: u64,
 }
+
+/// Bytes of all instances at most.
+const MAX_BYTES: usize = 512 << 20;
+/// Bytes an instance is counted with beside its names, tags and mesh.
+const INSTANCE_BYTES: usize = 1_024;
 
 /// How much faster or slower a part is drawn while it goes over to its new owner's timeline: with the timeline's own changes
 /// of rate, below a tenth.
@@ -106,17 +115,33 @@ impl Replica {
 
     fn spawn_part(&mut self, id: InstanceId, properties: PartProperties, pose: Pose, born: Born) -> Option<Entity> {
         let view = PartView::new().with_send_interval(self.interval);
-        let (entity, slot) = self.spawn(id)?;
+        let (entity, slot) = self.spawn(id, part_cost(&properties))?;
         self.world.insert(entity, (id, slot, properties, pose, view, born, PartOwner::Server)).ok()?;
         Some(entity)
     }
 
-    fn spawn(&mut self, id: InstanceId) -> Option<(Entity, Slot)> {
+    /// An entity for an instance that costs so many bytes; `None` where there is no room for it.
+    fn spawn(&mut self, id: InstanceId, cost: usize) -> Option<(Entity, Slot)> {
+        self.take_room(cost)?;
         let entity = self.world.reserve_entity();
-        let slot = self.slots.insert(entity)?;
+        let Some(slot) = self.slots.insert(entity) else {
+            self.bytes -= cost;
+            self.refused += 1;
+            return None;
+        };
         self.world.flush();
         self.entities.insert(id, entity);
         Some((entity, slot))
+    }
+
+    /// Counts bytes if there is room for them, else that there was none.
+    fn take_room(&mut self, bytes: usize) -> Option<()> {
+        if bytes > MAX_BYTES - self.bytes {
+            self.refused += 1;
+            return None;
+        }
+        self.bytes += bytes;
+        Some(())
     }
 
     /// Makes what is walked on follow a part's new properties or pose.
@@ -142,14 +167,16 @@ impl MirrorStore for Replica {
     }
 
     fn create_part(&mut self, id: InstanceId, properties: PartProperties, pose: Pose, tick: Tick) {
+        if self.spawn_part(id, properties.clone(), pose, Born(tick.seconds())).is_none() {
+            return;
+        }
         self.gone.remove(&id);
         self.reshaped.push(id);
         self.collide(id, Some((&properties, pose)));
-        self.spawn_part(id, properties, pose, Born(tick.seconds()));
     }
 
     fn create_character(&mut self, id: InstanceId, properties: CharacterProperties, pose: SpawnPose, tick: Tick) {
-        let Some((entity, slot)) = self.spawn(id) else { return };
+        let Some((entity, slot)) = self.spawn(id, INSTANCE_BYTES) else { return };
         let mut track = CharacterTrack::new();
         track.set_send_interval(self.interval);
         let inserted = self
@@ -159,10 +186,17 @@ impl MirrorStore for Replica {
     }
 
     fn patch_part(&mut self, id: InstanceId, patch: &PartPatch, tick: Tick) {
+        // What it replaces is given back below.
+        let grown = patch.properties.heap_bytes();
         let Some(entity) = self.touch(id) else { return };
+        if self.take_room(grown).is_none() {
+            return;
+        }
         let query = self.world.query_one_mut::<(&Slot, &mut PartProperties, &mut Pose, &mut PartView)>(entity);
         let Ok((slot, properties, pose, view)) = query else { return };
+        let before = part_cost(properties);
         let changed = patch.apply(properties, pose);
+        self.bytes = self.bytes - grown - before + part_cost(properties);
         let walked_on = [
             PartProperty::Shape,
             PartProperty::Size,
@@ -205,6 +239,8 @@ impl MirrorStore for Replica {
                 self.slots.remove(slot);
                 self.gate.forget(slot);
             }
+            let cost = self.world.query_one_mut::<&PartProperties>(entity).map_or(INSTANCE_BYTES, part_cost);
+            self.bytes -= cost;
             drop(self.world.despawn(entity));
         }
         if self.scene.as_ref().is_some_and(|scene| scene.place.contains(id)) {
@@ -232,6 +268,58 @@ impl MirrorStore for Replica {
     }
 }
 
+/// Bytes a part is counted with.
+fn part_cost(properties: &PartProperties) -> usize {
+    INSTANCE_BYTES + properties.heap_bytes()
+}
+
 /// Where a character came to be, for as long as no motion says more.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SpawnedAt(pub(crate) SpawnPose);
+
+#[cfg(test)]
+mod tests {
+    use glam::Vec3;
+    use tidelock_replication::instance::{PartMask, PartShape};
+
+    use super::*;
+
+    fn replica() -> Replica {
+        let text = "name = \"Dot\"\n[[part]]\nname = \"Ground\"\nsize = [8, 2, 8]\nposition = [0, 0, 0]\n";
+        let place = tidelock_replication::place::Place::compile(text).expect("a sound place");
+        let mut replica = Replica::default();
+        replica.enter(Arc::new(Scene::client(place)), 3);
+        replica
+    }
+
+    fn meshed(points: &Arc<[Vec3]>) -> PartProperties {
+        PartProperties { shape: PartShape::Hull(points.clone()), can_collide: false, ..PartProperties::default() }
+    }
+
+    // Bad input: what a server lets a client hold is bounded in bytes, and what goes gives its room back.
+    #[test]
+    fn instances_are_bounded_in_bytes() {
+        let (mut replica, points) = (replica(), Arc::from(vec![Vec3::ONE; 4_096]));
+        let cost = part_cost(&meshed(&points));
+        let most = (MAX_BYTES / cost) as u64;
+        for id in 100..=100 + most {
+            replica.create_part(InstanceId(id), meshed(&points), Pose::default(), Tick(1));
+        }
+        assert_eq!((replica.refused, replica.bytes), (1, most as usize * cost));
+        assert!(!replica.contains(InstanceId(100 + most)) && replica.contains(InstanceId(99 + most)));
+        let grown = PartPatch {
+            mask: PartMask::NONE.with(PartProperty::Shape),
+            properties: meshed(&points),
+            pose: Pose::default(),
+        };
+        replica.patch_part(InstanceId(100), &grown, Tick(1));
+        assert_eq!(replica.refused, 2, "there is no room to change it either");
+        replica.remove(InstanceId(101), Departure::Destroyed, Tick(1));
+        replica.patch_part(InstanceId(100), &grown, Tick(1));
+        let plain = PartPatch { properties: PartProperties::default(), ..grown };
+        replica.patch_part(InstanceId(100), &plain, Tick(1));
+        assert_eq!((replica.refused, replica.bytes), (2, (most as usize - 1) * cost - 4_096 * 12));
+        (100..100 + most).for_each(|id| replica.remove(InstanceId(id), Departure::Destroyed, Tick(1)));
+        assert_eq!(replica.bytes, 0);
+    }
+}

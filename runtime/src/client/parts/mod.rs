@@ -61,6 +61,7 @@ pub(super) fn notice(client: &mut Client, word: OwnershipWord) {
 
 /// Simulates own parts up to the own character's time, and reports them.
 pub(super) fn run(client: &mut Client) {
+    reshape(client);
     let (Some(prediction), Some(welcome)) = (&client.own.style, &client.welcome) else { return };
     if !client.config.draw {
         return;
@@ -80,7 +81,6 @@ pub(super) fn run(client: &mut Client) {
         parts.path.record(predicted, motor.position);
     }
     parts.drawn = Some(predicted.seconds() - f64::from(LooseParts::STEP));
-    reshape(client);
     apply(client, me);
     while client.parts.time < last {
         client.parts.time.0 += SimTime::UNITS_PER_TICK;
@@ -218,4 +218,42 @@ fn step(client: &mut Client) {
         }
     }
     parts.reporting.stirred(bodies.moved());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tidelock_net::emulator::LinkConfig;
+    use tidelock_net::entropy::SeedEntropy;
+    use tidelock_net::{ConnectToken, TokenRequest};
+    use tidelock_replication::ids::InstanceId;
+
+    use crate::testing::VirtualNetwork;
+    use crate::{Client, ClientConfig, ControlInput, Protocol};
+
+    // B28: a client that draws nothing, as bots do, or has no character yet, keeps no list of what changed.
+    #[test]
+    fn what_changed_is_not_kept_by_those_who_simulate_nothing() {
+        let request = TokenRequest {
+            protocol_id: Protocol::NETCODE_ID,
+            private_key: [7; 32],
+            client_id: 1,
+            server_addresses: vec![([10, 0, 0, 1], 7_777).into()],
+            create_s: 1,
+            expire_s: 600,
+            timeout_s: 10,
+            user_data: [0; 256],
+        };
+        for draw in [false, true] {
+            let token = ConnectToken::mint(&request, &mut SeedEntropy::from_number(1)).expect("a sound request");
+            let config = ClientConfig { draw, ..ClientConfig::default() };
+            let (network, start) = (VirtualNetwork::new(LinkConfig::default(), 1), Duration::from_secs(1));
+            let client = Client::in_network(config, Protocol::builder().build(), token, network, (start, start));
+            let mut client = client.expect("a sound configuration");
+            client.replica.reshaped.push(InstanceId(1));
+            client.update(start, &ControlInput::default());
+            assert_eq!(client.replica.reshaped, []);
+        }
+    }
 }
