@@ -48,3 +48,19 @@ fn the_corpus_stays_small_and_every_folder_has_its_target() {
         assert!(sum <= TARGET_BYTES, "{folder}: {sum} bytes");
     }
 }
+
+// The targets of whole games take what real ends say to each other. With TIDELOCK_WRITE_SEEDS the corpus takes it too, where the
+// fuzzer begins with it.
+#[test]
+fn recorded_sessions_are_taken() {
+    let inputs = fuzz::recorded();
+    assert!(inputs.iter().all(|(_, _, input)| input.len() > 1_000), "there is something to say");
+    for (name, session, input) in inputs {
+        if std::env::var_os("TIDELOCK_WRITE_SEEDS").is_some() {
+            fs::write(corpus().join(name).join(&session), &input).expect("the corpus can be written");
+        }
+        let (_, target) = fuzz::TARGETS.into_iter().find(|(one, _)| *one == name).expect("a target of that name");
+        println!("{name} {session}: {} bytes", input.len());
+        target(&input);
+    }
+}

@@ -17,6 +17,8 @@ use super::shards::{KEY, UNIX};
 /// The most frames of a run.
 const MAX_FRAMES: u32 = 300;
 const FRAME: Duration = Duration::from_nanos(16_666_667);
+/// Lanes a server speaks on, the state lane more often.
+pub(super) const LANES: [LaneId; 5] = [LaneSet::STATE, LaneSet::STATE, LaneSet::MOTION, LaneSet::NEWEST, LaneSet::BULK];
 
 /// A whole client and a server that says anything on any lane: the client draws on or leaves, and what it draws is finite.
 pub fn run(bytes: &[u8]) {
@@ -144,8 +146,7 @@ impl Bench {
             1 => self.enter(Generation(u32::from(choices.byte() % 4)), choices.byte() % 5),
             2 => self.piece(choices),
             kind => {
-                let lane = [LaneSet::STATE, LaneSet::STATE, LaneSet::MOTION, LaneSet::NEWEST, LaneSet::BULK];
-                let lane = lane[usize::from(kind) % lane.len()];
+                let lane = LANES[usize::from(kind) % LANES.len()];
                 // Unreliable lanes carry no more.
                 let most = if lane == LaneSet::STATE || lane == LaneSet::BULK { usize::MAX } else { 1_024 };
                 let chunk = choices.chunk();
@@ -203,7 +204,8 @@ fn stored_block(bytes: &[u8]) -> Vec<u8> {
     block
 }
 
-fn token(address: SocketAddr, unix: Duration) -> tidelock::net::ConnectToken {
+/// A token for a server at `address`.
+pub(super) fn token(address: SocketAddr, unix: Duration) -> tidelock::net::ConnectToken {
     let request = tidelock::net::TokenRequest {
         protocol_id: Protocol::NETCODE_ID,
         private_key: KEY,

@@ -1,9 +1,12 @@
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
-use tidelock::{Controller, Place, Protocol};
+use glam::Vec3;
+use tidelock::testing::ClientKey;
+use tidelock::{ControlInput, Controller, Place, Protocol};
 
 /// Where every game here is played: ground, something to push, a platform that slides, a wedge and water.
-pub const YARD: &str = r#"
+const YARD: &str = r#"
 name = "Yard"
 [[spawn]]
 position = [0.0, 3.0, 0.0]
@@ -36,13 +39,20 @@ position = [12.0, 1.0, 12.0]
 water = true
 "#;
 
-/// The place.
+/// The place, compiled once.
 pub fn yard() -> Place {
-    Place::compile(YARD).expect("the yard is a place")
+    static PLACE: OnceLock<Place> = OnceLock::new();
+    PLACE.get_or_init(|| Place::compile(YARD).expect("the yard is a place")).clone()
 }
 
 /// A protocol with all four controllers.
 pub fn all_four() -> Arc<Protocol> {
     let first = Protocol::builder().controller(Controller::ALL[0]);
     Controller::ALL[1..].iter().fold(first, |builder, other| builder.or_controller(*other)).build()
+}
+
+/// Two ways to go, each of another half of the clients, and a jump now and then.
+pub fn walk(key: ClientKey, now: Duration) -> ControlInput {
+    let way = if (now.as_millis() / 700 + key.index() as u128).is_multiple_of(2) { Vec3::X } else { Vec3::Z };
+    ControlInput { direction: way, jump: now.as_millis() % 900 < 100, ..ControlInput::default() }
 }

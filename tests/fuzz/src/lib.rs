@@ -21,6 +21,7 @@ mod sealed;
 mod sealed_to_client;
 mod sealed_to_server;
 mod server_game;
+mod sessions;
 mod shards;
 mod strangers;
 mod tokens;
@@ -39,6 +40,7 @@ pub use place_sources::run as place_sources;
 pub use sealed_to_client::run as sealed_to_client;
 pub use sealed_to_server::run as sealed_to_server;
 pub use server_game::run as server_game;
+pub use sessions::recorded;
 pub use strangers::run as strangers;
 pub use tokens::run as tokens;
 

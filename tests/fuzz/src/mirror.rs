@@ -2,30 +2,16 @@ use std::collections::BTreeSet;
 
 use tidelock_replication::ids::{Generation, InstanceId};
 use tidelock_replication::mirror::{MAX_HELD_BYTES, MAX_WAITING, MAX_WAITING_BYTES, Mirror, Replica};
-use tidelock_replication::place::Place;
 use tidelock_replication::wire::{Record, ServerMessage};
 
 use super::choices::Choices;
-
-const PLACE: &str = r#"
-name = "Yard"
-[[part]]
-name = "Ground"
-size = [80.0, 2.0, 80.0]
-position = [0.0, -1.0, 0.0]
-[[part]]
-name = "Crate"
-size = [2.0, 2.0, 2.0]
-position = [0.0, 1.5, 20.0]
-anchored = false
-"#;
+use super::game::yard;
 
 /// A mirror under anything a server may say of instances: bounded, nothing destroyed comes back, nothing of an older
 /// generation applies.
 pub fn run(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
-    let place = Place::compile(PLACE).expect("the yard is a place");
-    let (mut mirror, mut replica) = (Mirror::new(), Replica::new(place));
+    let (mut mirror, mut replica) = (Mirror::new(), Replica::new(yard()));
     mirror.enter(Generation(1), &mut replica).expect("nothing is held");
     let mut destroyed: BTreeSet<InstanceId> = BTreeSet::new();
     while !choices.is_over() {

@@ -2,19 +2,20 @@ use std::time::Duration;
 
 use glam::Vec3;
 use tidelock::net::LaneId;
-use tidelock::replication::ids::PlayerId;
 use tidelock::replication::instance::Seat;
 use tidelock::replication::wire::{ClientMessage, write_newest_report, write_report};
 use tidelock::sim::report::Report;
 use tidelock::sim::{Sequence, SimTime};
 use tidelock::testing::{ClientKey, ClientOptions, Simulation, SimulationOptions};
-use tidelock::{ClientState, ControlInput, Controller, PlayerCommand};
+use tidelock::{ClientState, Controller, PlayerCommand};
 
 use super::choices::Choices;
-use super::game::{all_four, yard};
+use super::game::{all_four, walk, yard};
 
 /// The most ticks of a run.
-const MAX_TICKS: u32 = 240;
+const MAX_TICKS: u32 = 160;
+/// The identity of the client that says anything.
+const HOSTILE: u64 = 1;
 /// The most messages forged in one tick.
 const MAX_FORGED: u8 = 40;
 
@@ -24,8 +25,9 @@ pub fn run(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let controller = choices.pick(&Controller::ALL);
     let mut game = Simulation::new(SimulationOptions::default(), all_four(), yard());
-    game.server_mut()
-        .choose_controllers(move |newcomer| if newcomer.client_id == 1 { controller } else { Controller::Replay });
+    game.server_mut().choose_controllers(
+        move |newcomer| if newcomer.client_id == HOSTILE { controller } else { Controller::Replay },
+    );
     let hostile =
         game.add_client(ClientOptions { fetch_place: choices.byte().is_multiple_of(8), ..ClientOptions::default() });
     let honest = game.add_client(ClientOptions::default());
@@ -44,7 +46,7 @@ pub fn run(bytes: &[u8]) {
         }
         game.tick(walk);
     }
-    game.run(Duration::from_secs(1), walk);
+    game.run(Duration::from_millis(400), walk);
     assert_eq!(*game.client(honest).state(), ClientState::Playing, "B21: nobody else's loss");
     let stats = game.client(honest).stats();
     assert_eq!((stats.faults, stats.mispredictions()), (0, 0), "{stats:?}");
@@ -54,11 +56,6 @@ pub fn run(bytes: &[u8]) {
     for (_, pose, _) in game.server().loose_parts() {
         assert!(pose.position.is_finite() && pose.rotation.is_finite());
     }
-}
-
-fn walk(key: ClientKey, now: Duration) -> ControlInput {
-    let way = if (now.as_millis() / 700 + key.index() as u128).is_multiple_of(2) { Vec3::X } else { Vec3::Z };
-    ControlInput { direction: way, jump: now.as_millis() % 900 < 100, ..ControlInput::default() }
 }
 
 /// One message of the hostile client: anything, or a form of what it may send with numbers of its own.
@@ -103,7 +100,8 @@ fn report(choices: &mut Choices<'_>, game: &Simulation, sequence: u32, write: fn
 
 /// The game does something with the hostile player.
 fn command(choices: &mut Choices<'_>, game: &mut Simulation) {
-    let Some(first) = game.server().players().next().map(|player| player.player) else { return };
+    // It may have been thrown out before.
+    let Some(hostile) = game.server().players().find(|info| info.client_id == HOSTILE) else { return };
     let position = Vec3::new(choices.near(0.3), choices.near(0.1), choices.near(0.3));
     let command = match choices.byte() % 8 {
         0 => PlayerCommand::Teleport { position, yaw: choices.near(0.1) },
@@ -119,5 +117,5 @@ fn command(choices: &mut Choices<'_>, game: &mut Simulation) {
         }
         _ => PlayerCommand::Kick { text: "enough".into() },
     };
-    game.server_mut().commands().player(PlayerId(first.0), command);
+    game.server_mut().commands().player(hostile.player, command);
 }
