@@ -7,11 +7,13 @@ use crate::chance::Chance;
 const TRAIN: usize = 48;
 /// Trains sent in turn.
 const TRAINS: usize = 64;
+/// Length of the longest packet of ours: the longer it is, the longer its key is tried.
+const LONGEST: usize = 1_127;
 
 /// What somebody sends who has no token: datagrams that are cheaper to send than to refuse, as far as that is possible.
 ///
-/// Of eight trains five are packets of ours in the name of connections that exist, whose key the server has to try; one is
-/// packets of the standard that no key made; one is requests with a token nobody sealed, in its right length; one is noise.
+/// Of eight trains five are packets of ours, as long as they may be, in the name of connections that exist, whose key the server
+/// has to try; one is packets of the standard that no key made; one is requests with a token nobody sealed, in its right length; one is noise.
 #[derive(Clone)]
 pub(crate) struct Junk {
     datagrams: Vec<Vec<u8>>,
@@ -25,7 +27,7 @@ impl Junk {
         let trains = (0..TRAINS).flat_map(|train| {
             let bytes = 40 + (chance.word() % 160) as usize;
             let datagram = |_| match train % 8 {
-                0..5 => in_the_name_of(chance.word() % u64::from(players.max(1)), noise(&mut chance, bytes)),
+                0..5 => in_the_name_of(chance.word() % u64::from(players.max(1)), noise(&mut chance, LONGEST)),
                 5 => of_the_standard(noise(&mut chance, bytes)),
                 6 => request(&mut chance),
                 _ => noise(&mut chance, bytes),
