@@ -159,6 +159,14 @@ impl Arena {
         self.freeze(writer).whole()
     }
 
+    /// Gives one chunk back if more than `spare` are remembered and the two oldest are unused. For owners that begin a chunk now
+    /// and then and may once have needed many, while somebody held them.
+    pub fn relax(&mut self, spare: usize) {
+        if self.issued.len() > spare && self.issued.iter().take(2).all(|chunk| Arc::strong_count(chunk) == 1) {
+            self.issued.pop_front();
+        }
+    }
+
     /// Chunks remembered, in use or not.
     #[must_use]
     pub fn chunks(&self) -> usize {
@@ -212,6 +220,21 @@ mod tests {
         assert_eq!(&*chunk.span(first), b"one");
         assert_eq!(&*chunk.span(second).slice(1..4), b"eco");
         assert!(Span::empty().is_empty());
+    }
+
+    // N-6: what a stalled reader held is given back when it is gone.
+    #[test]
+    fn chunks_beyond_the_spare_ones_are_given_back() {
+        let mut arena = Arena::new(64, 512);
+        let held: Vec<_> = (0..400).map(|_| arena.copy(b"held")).collect();
+        arena.relax(16);
+        assert_eq!(arena.chunks(), 400, "they are in use");
+        drop(held);
+        (0..400).for_each(|_| {
+            drop(arena.copy(b"passing"));
+            arena.relax(16);
+        });
+        assert_eq!(arena.chunks(), 16);
     }
 
     // N-10: arenas are reused when the last span is gone.

@@ -7,6 +7,8 @@ use tidelock_net::{Arena, ArenaWriter, Chunk, ConnectionId, DisconnectCode, Egre
 const CHUNK_BYTES: usize = 1_024;
 /// Chunks remembered for reuse; reliable messages keep theirs until acknowledged.
 const MAX_CHUNKS: usize = 512;
+/// Chunks remembered though nothing of them is used: a second's.
+const SPARE_CHUNKS: usize = 64;
 
 /// What a tick wants sent: bytes written once, named by range until the tick ends, then handed over as shared spans.
 pub(crate) struct Outbox {
@@ -41,6 +43,7 @@ impl Lane {
     }
 
     fn finish(&mut self, egress: &mut Vec<Egress>) {
+        self.arena.relax(SPARE_CHUNKS);
         let Some(writer) = self.writer.take() else { return };
         let chunk: Chunk = self.arena.freeze(writer);
         egress.extend(self.sends.drain(..).map(|send| Egress::Send {
@@ -142,5 +145,8 @@ mod tests {
             }
         });
         assert!(grown.bytes_current < 2 << 20, "{} bytes", grown.bytes_current);
+        held.clear();
+        (0..600).for_each(|_| drop(outbox.finish().drain(..)));
+        assert_eq!(outbox.state.arena.chunks() + outbox.motion.arena.chunks(), 2 * SPARE_CHUNKS);
     }
 }
