@@ -287,7 +287,7 @@ impl Connection {
         if let Some(closing) = &self.closing {
             return if closing.said == FAREWELLS.len() { Verdict::Finished } else { Verdict::Alive };
         }
-        if self.timeout.is_some_and(|timeout| self.last_received + timeout <= now) {
+        if self.times_out().is_some_and(|at| at <= now) {
             self.close(now, (DisconnectCode::Timeout, String::new()), desk, ingress);
             return Verdict::Closing(DisconnectReason::TimedOut);
         }
@@ -342,8 +342,8 @@ impl Connection {
             return FAREWELLS.get(closing.said).map_or(now, |&after| closing.since + after);
         }
         let mut next = self.last_sent + self.keep_alive;
-        if let Some(timeout) = self.timeout {
-            next = next.min(self.last_received + timeout);
+        if let Some(at) = self.times_out() {
+            next = next.min(at);
         }
         if let Some(due) = self.session.as_ref().and_then(|session| session.next_timeout(now)) {
             next = next.min(due);
@@ -364,6 +364,12 @@ impl Connection {
         } else {
             next
         }
+    }
+
+    /// When the peer will have said nothing, or acknowledged nothing of what waits for it, for as long as it may.
+    fn times_out(&self) -> Option<Duration> {
+        let unanswered = self.session.as_ref().and_then(Session::unanswered_since);
+        Some(unanswered.map_or(self.last_received, |since| since.min(self.last_received)) + self.timeout?)
     }
 
     pub(crate) fn stats(&self) -> ConnectionStats {

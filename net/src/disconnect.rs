@@ -68,7 +68,7 @@ pub enum DisconnectReason {
     },
     /// The peer ended it with a plain netcode disconnect packet, which says no more.
     RemoteClosed,
-    /// Nothing valid was heard from the peer for the token's timeout.
+    /// Nothing valid was heard from the peer for the token's timeout, or it acknowledged nothing of what waits for it.
     TimedOut,
     /// Client only: the server denied the connection, being full.
     Denied,

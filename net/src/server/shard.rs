@@ -73,6 +73,16 @@ struct Client {
     client_id: u64,
 }
 
+impl Slot {
+    /// Enters its connection for a time, unless it is for an earlier one.
+    fn wake_at(&mut self, at: Duration, connection: ConnectionId, timers: &mut Timers) {
+        if self.timer.is_none_or(|timer| at < timer) {
+            self.timer = Some(at);
+            timers.enter(at, connection);
+        }
+    }
+}
+
 impl ServerShard {
     /// A shard without connections. `now` is on the caller's clock, `unix` is the time since the unix epoch at that moment, and
     /// `seed` is unpredictable.
@@ -337,10 +347,8 @@ impl ServerShard {
         if next <= now {
             return self.mark_ready(index);
         }
-        if slot.timer.is_none_or(|timer| next < timer) {
-            slot.timer = Some(next);
-            self.timers.enter(next, client.connection.id);
-        }
+        let id = client.connection.id;
+        slot.wake_at(next, id, &mut self.timers);
     }
 
     /// Releases what was queued for a connection, in its turn: until then its memory is not touched.
@@ -470,10 +478,8 @@ impl Shard for ServerShard {
             }
             client.connection.transmit(now, &mut self.desk, out);
             let next = client.connection.next_timeout(now);
-            if slot.timer.is_none_or(|timer| next < timer) {
-                slot.timer = Some(next);
-                self.timers.enter(next, client.connection.id);
-            }
+            let id = client.connection.id;
+            slot.wake_at(next, id, &mut self.timers);
         }
     }
 

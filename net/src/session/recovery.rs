@@ -112,6 +112,11 @@ impl Recovery {
         self.in_flight
     }
 
+    /// Since when the peer has acknowledged nothing though something waits for it.
+    pub(crate) fn unanswered_since(&self) -> Option<Duration> {
+        (self.in_flight > 0).then(|| self.delivered_at.into())
+    }
+
     pub(crate) fn is_full(&self) -> bool {
         self.log.is_full()
     }

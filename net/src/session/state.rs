@@ -217,6 +217,11 @@ impl Session {
         self.recovery.doubts_length()
     }
 
+    /// Since when the peer has acknowledged nothing though something waits for it.
+    pub(crate) fn unanswered_since(&self) -> Option<Duration> {
+        self.recovery.unanswered_since()
+    }
+
     /// How long an answer may take.
     pub(crate) fn answer_timeout(&self) -> Duration {
         self.recovery.rtt.probe_timeout(Duration::ZERO)
