@@ -7,6 +7,7 @@ mod controllers;
 mod deaths;
 mod desync;
 mod determinism;
+mod edges;
 mod game_time;
 mod hostile;
 mod instances;

@@ -168,3 +168,37 @@ fn a_stalled_client_recovers() {
         assert!(server.distance(predicted) < 5.0, "after {stall_s} s: {server} and {predicted}");
     }
 }
+
+// N-7, B93: whoever comes back with a later token is in within two round trips; the session before ends once, what it still had on
+// its way does nothing, and nobody gets back in with the older token.
+#[test]
+fn a_killed_player_comes_back_at_once() {
+    let mut game = game(demo(), link(100, 20, 0.02), 93);
+    let older = game.token(1);
+    let mut bot = tidelock::testing::Wanderer::new(93);
+    let first = game.add_client(ClientOptions::default());
+    game.run(Duration::from_secs(3), |_, now| bot.input(now));
+    assert!(game.client(first).character().is_some());
+    game.kill_client(first);
+    game.run(Duration::from_secs(1), idle);
+    let later = game.token(1);
+    let again = game.add_client_with(ClientOptions::default(), later);
+    let (asked, mut accepted, mut most) = (game.now(), None, 0);
+    for _ in 0..180 {
+        game.tick(|_, now| bot.input(now));
+        most = most.max(game.server().players().count());
+        accepted = accepted.or((game.server().network_counters().connected == 2).then(|| game.now() - asked));
+    }
+    // 100 ms and some jitter each way, and the ticks of both ends; a lost datagram is sent again after a tenth of a second.
+    let accepted = accepted.expect("it is let in");
+    assert!(accepted <= Duration::from_millis(2 * 240 + 100), "let in after {accepted:?}");
+    assert_eq!(*game.client(again).state(), ClientState::Playing);
+    assert_eq!((most, game.server().network_counters().taken_over), (1, 1), "one player at any time, taken over once");
+    let old = game.add_client_with(ClientOptions::default(), older);
+    game.run(Duration::from_secs(12), |_, now| bot.input(now));
+    assert!(!matches!(game.client(old).state(), ClientState::Playing | ClientState::Joining { .. }));
+    let client = game.client(again);
+    assert_eq!((client.state(), client.stats().faults), (&ClientState::Playing, 0));
+    let counters = game.server().network_counters();
+    assert_eq!((game.server().players().count(), counters.taken_over, counters.connected), (1, 1, 2));
+}

@@ -145,6 +145,20 @@ impl Simulation {
     ///
     /// As [`Self::add_client`].
     pub fn add_client_of(&mut self, options: ClientOptions, protocol: Arc<Protocol>) -> ClientKey {
+        let token = self.token(self.clients.len() as u64 + 1);
+        self.add_with(options, protocol, token)
+    }
+
+    /// Adds a client that comes with a token of the caller's choosing: that of a player who is there already, or an old one.
+    ///
+    /// # Panics
+    ///
+    /// As [`Self::add_client`].
+    pub fn add_client_with(&mut self, options: ClientOptions, token: ConnectToken) -> ClientKey {
+        self.add_with(options, self.protocol.clone(), token)
+    }
+
+    fn add_with(&mut self, options: ClientOptions, protocol: Arc<Protocol>, token: ConnectToken) -> ClientKey {
         let number = self.clients.len();
         let port = u16::try_from(1_000 + number % 60_000).expect("below 61,000");
         let address = SocketAddr::from(([10, 1, (number / 60_000) as u8, 1], port));
@@ -153,7 +167,6 @@ impl Simulation {
             config.places.add(&client_part(&self.place));
         }
         config.bind = address;
-        let token = self.token(number as u64 + 1);
         let client = Client::in_network(config, protocol, token, self.network.clone(), (self.now, UNIX_START))
             .expect("the client's configuration is in range");
         let frame = Duration::from_secs_f64(1.0 / options.frame_hz);
@@ -172,19 +185,20 @@ impl Simulation {
         ClientKey(number)
     }
 
-    /// A token this server accepts, for clients made by hand.
+    /// A token this server accepts, made now, for clients made by hand and for [`Self::add_client_with`].
     ///
     /// # Panics
     ///
     /// Never: the request is sound.
     pub fn token(&mut self, client_id: u64) -> ConnectToken {
+        let create_s = UNIX_START.as_secs() + self.now.as_secs();
         let request = TokenRequest {
             protocol_id: Protocol::NETCODE_ID,
             private_key: self.key,
             client_id,
             server_addresses: vec![self.server_address],
-            create_s: UNIX_START.as_secs(),
-            expire_s: UNIX_START.as_secs() + 10 * 365 * 86_400,
+            create_s,
+            expire_s: create_s + 10 * 365 * 86_400,
             timeout_s: 10,
             user_data: [0; 256],
         };
