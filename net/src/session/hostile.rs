@@ -15,6 +15,7 @@ use crate::session::desk::Desk;
 use crate::session::frame::{LaneHead, WireId, write_head, write_ping};
 use crate::session::inbound::MAX_STALL;
 use crate::session::received::LAZY_DELAY;
+use crate::session::sent::{MAX_OPEN_PACKETS, MAX_PACKETS};
 use crate::session::state::Session;
 use crate::session::varint::write_varint;
 
@@ -211,6 +212,11 @@ fn forbidden_frames_are_named() {
     ack.extend_from_slice(&[1, 0]);
     assert_eq!(bench.receive(&ack), Err(Fault::AckUnsent));
     assert_eq!(bench.receive(&[0x7F]), Err(Fault::Frame));
+    bench.ping(NOW + LAZY_DELAY);
+    // Each would be looked up among all packets sent.
+    let ack = [1, 0, 0, 1, 0];
+    assert_eq!(bench.receive(&[ack, ack].concat()), Err(Fault::Frame));
+    bench.receive(&ack).unwrap();
     let whole = |lane: u8, id: WireId, bytes: usize| {
         let mut out = vec![];
         LaneHead { lane, id, part: None }.write(&vec![0; bytes], &mut out);
@@ -245,6 +251,51 @@ fn a_message_left_unfinished_ends_the_session() {
     let mut advance = |now| bench.session.advance(now, &mut bench.desk, &mut bench.events);
     assert_eq!(advance(late - Duration::from_nanos(1)), Ok(()));
     assert_eq!(advance(late), Err(Fault::WindowBytes));
+}
+
+impl Bench {
+    /// Lets the peer send a ping, time pass and a packet leave, if one may; returns it.
+    fn ping(&mut self, now: Duration) -> &[u8] {
+        let mut ping = vec![];
+        write_ping(&mut ping);
+        self.receive(&ping).unwrap();
+        self.session.advance(now, &mut self.desk, &mut self.events).unwrap();
+        self.desk.datagram.clear();
+        self.session.transmit(now, &mut self.desk);
+        &self.desk.datagram
+    }
+}
+
+// N-4, N-13: a peer that has us answer and acknowledges nothing costs bounded memory, and does not keep us busy.
+#[test]
+fn a_peer_that_acknowledges_nothing_is_bounded() {
+    let mut bench = Bench::new();
+    bench.session.send(LaneId(0), Span::from(vec![7; 100]), None, &mut bench.desk).unwrap();
+    bench.session.flush();
+    let silence = 20 * MAX_PACKETS as u32;
+    let mut copies = 0;
+    for ms in 0..silence {
+        let now = NOW + Duration::from_millis(u64::from(ms));
+        copies += u32::from(bench.ping(now).ends_with(&[7; 100]));
+        // Beyond, only probes leave.
+        assert!(bench.session.recovery.remembered() <= MAX_PACKETS + copies as usize);
+        let idle = bench.session.next_timeout(now).is_some_and(|due| due > now);
+        assert!(idle || !bench.session.recovery.is_overfull(), "waits for something it does not do");
+    }
+    assert!(bench.session.recovery.remembered() >= MAX_OPEN_PACKETS, "there was more to remember");
+    assert!((silence / 500..silence / 300).contains(&copies), "the message still leaves: {copies}");
+}
+
+// N-5: who only acknowledged for long has room to send.
+#[test]
+fn acknowledgements_take_no_room_from_what_is_sent() {
+    let mut bench = Bench::new();
+    for _ in 0..5 * MAX_PACKETS {
+        bench.ping(NOW);
+    }
+    bench.session.send(LaneId(0), Span::from(vec![7; 100]), None, &mut bench.desk).unwrap();
+    bench.session.flush();
+    assert!(bench.ping(NOW).ends_with(&[7; 100]));
 }
 
 // N-10: the datagram's buffer comes back when its messages are gone.

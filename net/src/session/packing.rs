@@ -96,11 +96,12 @@ impl Session {
 
     /// Appends the payload of the next packet that may leave to `desk.datagram`; whether there was one.
     pub(crate) fn transmit(&mut self, now: Duration, desk: &mut Desk) -> bool {
+        self.recovery.make_room();
         let probe = self.recovery.is_probe_due();
         let gate = if self.is_pending() { self.gate(now, 0) } else { Gate::Closed };
         let data = probe || matches!(gate, Gate::Open | Gate::Ahead | Gate::Floor);
         let owed = self.received.due();
-        if !data && owed.is_none_or(|due| due > now) {
+        if !data && self.acknowledges_at().is_none_or(|due| due > now) {
             return false;
         }
         let base = desk.datagram.len();
@@ -161,7 +162,7 @@ impl Session {
         }
         let mut next = self.recovery.next_timeout();
         let mut sooner = |time: Duration| next = Some(next.map_or(time, |next| next.min(time)));
-        self.received.due().into_iter().chain(self.stalls_at()).for_each(&mut sooner);
+        self.acknowledges_at().into_iter().chain(self.stalls_at()).for_each(&mut sooner);
         if self.is_pending() {
             match self.gate(now, 0) {
                 Gate::Open | Gate::Ahead | Gate::Floor => sooner(now),
@@ -170,6 +171,12 @@ impl Session {
             }
         }
         next
+    }
+
+    /// When an acknowledgement leaves, if need be by itself: it waits for a probe once too many packets are remembered, or a peer
+    /// that acknowledges none could have any number of them made.
+    fn acknowledges_at(&self) -> Option<Duration> {
+        self.received.due().filter(|_| !self.recovery.is_overfull())
     }
 
     fn is_pending(&self) -> bool {

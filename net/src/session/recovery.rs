@@ -121,6 +121,25 @@ impl Recovery {
         self.log.is_full()
     }
 
+    /// Whether even those that only acknowledge find no room among the packets remembered.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.log.is_overfull()
+    }
+
+    /// Forgets settled packets if many are remembered: those that only acknowledge are settled when they leave, and nothing else
+    /// may ever come to forget them.
+    pub(crate) fn make_room(&mut self) {
+        if self.log.is_full() {
+            self.log.trim(Duration::ZERO.into());
+        }
+    }
+
+    /// Packets remembered.
+    #[cfg(test)]
+    pub(crate) fn remembered(&self) -> usize {
+        (self.log.next_number() - self.log.first_number()) as usize
+    }
+
     /// Whether a probe should leave, whatever the window.
     pub(crate) fn is_probe_due(&self) -> bool {
         self.probe_due

@@ -11,6 +11,8 @@ use crate::session::received::Urgency;
 
 /// Most packets remembered; nothing is sent while so many are open.
 pub(crate) const MAX_OPEN_PACKETS: usize = 4_096;
+/// Most with those that only acknowledge.
+pub(crate) const MAX_PACKETS: usize = 2 * MAX_OPEN_PACKETS;
 
 /// What one frame of a sent packet carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +111,10 @@ impl SentLog {
 
     pub(crate) fn is_full(&self) -> bool {
         self.packets.len() >= MAX_OPEN_PACKETS
+    }
+
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.packets.len() >= MAX_PACKETS
     }
 
     pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut SentPacket> {

@@ -276,10 +276,11 @@ impl Session {
     /// Checks that each of a payload's frames may be taken. Returns the bytes they would add to what is held.
     fn check(&self, frames: &[Frame], checks: &mut Checks) -> Result<usize, Fault> {
         checks.clear();
-        let mut extra = 0;
+        let (mut extra, mut has_ack) = (0, false);
         for frame in frames {
             match frame {
                 Frame::Padding | Frame::Ping | Frame::Disconnect { .. } => {}
+                Frame::Ack(_) if std::mem::replace(&mut has_ack, true) => return Err(Fault::Frame),
                 Frame::Ack(ack) => self.recovery.check(ack).map_err(|_| Fault::AckUnsent)?,
                 Frame::Lane(frame) => {
                     let config = self.lanes.get(LaneId(frame.lane)).ok_or(Fault::Lane)?;
