@@ -89,23 +89,20 @@ impl VirtualNetwork {
         links.links.entry((to, from)).or_insert_with(|| Link::new(config, seed)).push(now, datagram);
     }
 
-    fn deliver(&self, now: Duration, to: SocketAddr, mut take: impl FnMut(SocketAddr, &mut [u8])) {
+    /// What is due at an address, with its senders.
+    fn deliver(&self, now: Duration, to: SocketAddr) -> Vec<(SocketAddr, Vec<u8>)> {
         let mut due = Vec::new();
-        {
-            let mut links = self.0.lock();
-            let to = links.outside.get(&to).copied().unwrap_or(to);
-            for ((receiver, sender), link) in links.links.range_mut((to, SocketAddr::from(([0, 0, 0, 0], 0)))..) {
-                if *receiver != to {
-                    break;
-                }
-                while let Some(datagram) = link.pop(now) {
-                    due.push((*sender, datagram));
-                }
+        let mut links = self.0.lock();
+        let to = links.outside.get(&to).copied().unwrap_or(to);
+        for ((receiver, sender), link) in links.links.range_mut((to, SocketAddr::from(([0, 0, 0, 0], 0)))..) {
+            if *receiver != to {
+                break;
+            }
+            while let Some(datagram) = link.pop(now) {
+                due.push((*sender, datagram));
             }
         }
-        for (sender, mut datagram) in due {
-            take(sender, &mut datagram);
-        }
+        due
     }
 }
 
@@ -139,16 +136,15 @@ impl<S: Shard> VirtualPort<S> {
     /// Takes the datagrams due at `now` and answers what must be answered.
     pub fn receive(&mut self, now: Duration, ingress: &mut Vec<Ingress>) {
         let Self { shard, address, network } = self;
-        network.deliver(now, *address, |from, datagram| shard.handle(now, from, datagram, ingress));
+        let mut due = network.deliver(now, *address);
+        shard.handle_batch(now, &mut due.iter_mut().map(|(from, datagram)| (*from, &mut datagram[..])), ingress);
         shard.advance(now, ingress);
         self.transmit(now);
     }
 
     /// Carries out and drains `egress` and sends what may be sent.
     pub fn send(&mut self, now: Duration, egress: &mut Vec<Egress>, ingress: &mut Vec<Ingress>) {
-        for wish in egress.drain(..) {
-            self.shard.apply(now, wish, ingress);
-        }
+        self.shard.apply_all(now, egress, ingress);
         self.transmit(now);
     }
 
