@@ -4,11 +4,11 @@ use rkyv::rancor;
 use tidelock_sim::motor::MotorSettings;
 use yoke::Yoke;
 
-use super::PlaceError;
 use super::archive::{
     ArchivedClientPart, ArchivedServerPart, ArchivedStoredAudience, ArchivedStoredPart, ClientPart, ServerPart,
     interest_fault, motor_fault, part_fault, vector,
 };
+use super::{MAX_PARTS, PlaceError};
 use crate::ids::{InstanceId, PlayerId};
 use crate::instance::{Audience, MAX_NAME_BYTES, PartProperties, Pose};
 use crate::interest::InterestSettings;
@@ -261,11 +261,14 @@ impl Place {
         if !ascending(client.parts.iter().map(|part| part.id.to_native())) || !client.parts.iter().all(sound) {
             return Err(damaged("its parts"));
         }
+        // Whoever walks a range of ids walks those authored: a few parts must not claim to be many.
+        if self.authored() > MAX_PARTS as u64 {
+            return Err(damaged("too many parts"));
+        }
         let Some(server) = self.server() else { return Ok(()) };
         let authored = server.authored.to_native();
         let hidden = || server.parts.iter().map(|hidden| &hidden.part);
-        let sound = authored < u64::MAX
-            && ascending(hidden().map(|part| part.id.to_native()))
+        let sound = ascending(hidden().map(|part| part.id.to_native()))
             && ascending(server.tags.iter().map(|entry| entry.id.to_native()))
             && self.spawns().all(|spawn| spawn.position.is_finite() && spawn.yaw.is_finite())
             && hidden().all(|part| sound(part) && self.find(InstanceId(part.id.to_native())).is_none())
@@ -296,4 +299,37 @@ fn section_len(bytes: &[u8], magic: &[u8; 8]) -> Result<usize, PlaceError> {
     }
     let len = u32::from_le_bytes([header[8], header[9], header[10], header[11]]) as usize;
     if len > bytes.len() - HEADER { Err(damaged("too short")) } else { Ok(HEADER + len) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::archive::{StoredMotor, StoredPart};
+
+    // Bad input: ids beyond the most that a place has are refused, in either part of it.
+    #[test]
+    fn a_place_cannot_claim_more_parts_than_a_place_has() {
+        let place = Place::compile("name = \"Dot\"\n[[part]]\nsize = [1, 1, 1]\nposition = [0, 0, 0]\n").unwrap();
+        let PlacePart { properties, pose, .. } = place.part(InstanceId(1)).unwrap();
+        let built = |id, authored| {
+            let client = ClientPart {
+                name: "Dot".into(),
+                motor: StoredMotor::of(&place.motor_settings()),
+                streaming: false,
+                target_radius: 0.0,
+                min_radius: 0.0,
+                parts: vec![StoredPart::of(id, &properties, &pose)],
+            };
+            let server = ServerPart { authored, spawns: Vec::new(), parts: Vec::new(), tags: Vec::new() };
+            let whole = Place::build(&client, &server);
+            let bytes = rkyv::to_bytes::<rancor::Failure>(&client).unwrap();
+            let head = [&CLIENT_MAGIC[..], &(bytes.len() as u32).to_le_bytes()].concat();
+            (Place::from_bytes([&head[..], &bytes].concat()).is_ok(), whole.is_ok())
+        };
+        let most = MAX_PARTS as u64;
+        assert_eq!(built(most, most), (true, true));
+        assert_eq!(built(1, most + 1), (true, false));
+        assert_eq!(built(most + 1, most + 1), (false, false));
+        assert_eq!(built(u64::MAX, u64::MAX), (false, false));
+    }
 }
