@@ -16,11 +16,7 @@ pub(super) fn run(server: &mut Server) {
     workers.run(|| {
         sessions.slots_mut().par_chunks_mut(SESSIONS_PER_JOB).for_each(|job| {
             for session in job.iter_mut().flatten() {
-                session.inbox.control.clear();
-                session.inbox.report_count = 0;
-                session.inbox.owned_count = 0;
-                session.inbox.input_count = 0;
-                session.inbox.messages_bytes = 0;
+                session.inbox.forget_decoded();
                 if session.stage == SessionStage::Leaving {
                     session.inbox.messages.clear();
                 }

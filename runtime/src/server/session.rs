@@ -99,7 +99,19 @@ pub(crate) struct Inbox {
     pub(crate) faults: u32,
 }
 
+/// Decoded messages of each kind whose memory is kept from tick to tick: more than a client says in one.
+const KEPT: usize = 16;
+
 impl Inbox {
+    /// Forgets the last tick's messages, and gives back the memory of all but a few: what one flood took is not held for good.
+    pub(crate) fn forget_decoded(&mut self) {
+        self.control.clear();
+        self.reports.truncate(KEPT);
+        self.owned.truncate(KEPT);
+        self.inputs.truncate(KEPT);
+        (self.report_count, self.owned_count, self.input_count, self.messages_bytes) = (0, 0, 0, 0);
+    }
+
     /// This tick's reports, in order.
     pub(crate) fn reports(&self) -> &[Report] {
         &self.reports[..self.report_count]
@@ -180,5 +192,29 @@ impl Session {
             SessionStage::Playing(character) => Some(character),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Bad input: the memory of one tick's flood is given back with the next tick.
+    #[test]
+    fn what_a_flood_was_decoded_into_is_given_back() {
+        let mut inbox = Inbox::default();
+        for _ in 0..512 {
+            inbox.next_report().frames.reserve(Report::MAX_FRAMES);
+            inbox.next_owned().snapshots.reserve(OwnedReport::MAX_SNAPSHOTS);
+            inbox.next_inputs();
+        }
+        assert_eq!((inbox.reports().len(), inbox.inputs().len()), (512, 512));
+        inbox.forget_decoded();
+        assert_eq!((inbox.reports().len(), inbox.inputs().len(), inbox.owned_count), (0, 0, 0));
+        assert!([inbox.reports.len(), inbox.owned.len(), inbox.inputs.len()].iter().all(|held| *held == KEPT));
+        // Those of every tick are decoded into the same memory.
+        let first = inbox.next_report().frames.as_ptr();
+        inbox.forget_decoded();
+        assert_eq!(inbox.next_report().frames.as_ptr(), first);
     }
 }
