@@ -125,7 +125,7 @@ fn state(client: &mut Client, message: ServerMessage) {
         }
         ServerMessage::SnapshotEnd { .. } => client.state = ClientState::Playing,
         ServerMessage::Character(word) => assigned(client, &word),
-        ServerMessage::Correction(correction) => client.own.corrections.push(correction),
+        ServerMessage::Correction(correction) => client.stats.faults += u64::from(!client.own.correct(correction)),
         ServerMessage::Ownership(word) => parts::notice(client, word),
         ServerMessage::PlayerJoined(_) | ServerMessage::PlayerLeft(_) => {}
     }

@@ -32,6 +32,9 @@ pub(crate) enum OwnStyle {
     Posed(Box<PosedCharacter>),
 }
 
+/// Corrections that wait for a frame at most. One holds what those before it said.
+const MAX_CORRECTIONS: usize = 256;
+
 impl OwnCharacter {
     pub(crate) fn new() -> Self {
         let clock = PredictionClock::new(PredictionClockConfig::default());
@@ -59,6 +62,16 @@ impl OwnCharacter {
     /// How it is moved, once assigned.
     pub(crate) fn controller(&self) -> Option<Controller> {
         self.assigned.map(|(_, controller)| controller)
+    }
+
+    /// Takes the server's word until the next frame; false when the oldest that waited was given up for it.
+    pub(crate) fn correct(&mut self, correction: Correction) -> bool {
+        let room = self.corrections.len() < MAX_CORRECTIONS;
+        if !room {
+            self.corrections.remove(0);
+        }
+        self.corrections.push(correction);
+        room
     }
 
     /// Takes in a server's state of it; only the newest counts.
@@ -146,4 +159,29 @@ pub(crate) struct TickedTime {
     pub(crate) reached: f64,
     /// Between the last two ticks.
     pub(crate) drawn: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use tidelock_sim::report::CorrectionCause;
+    use tidelock_sim::simulation::CharacterSim;
+    use tidelock_sim::{Sequence, SimTime};
+
+    use super::*;
+
+    // Bad input: a server that corrects a client which is in no place yet fills no memory.
+    #[test]
+    fn corrections_that_wait_are_bounded_and_the_newest_stay() {
+        let mut own = OwnCharacter::new();
+        let correction = |number| Correction {
+            sequence: Sequence(number),
+            epoch: 0,
+            time: SimTime(0),
+            sim: CharacterSim::default(),
+            cause: CorrectionCause::Disagreement,
+        };
+        let kept = (0..1_000).filter(|number| own.correct(correction(*number))).count();
+        assert_eq!((kept, own.corrections.len()), (MAX_CORRECTIONS, MAX_CORRECTIONS));
+        assert_eq!(own.corrections.last().map(|newest| newest.sequence), Some(Sequence(999)));
+    }
 }

@@ -152,8 +152,10 @@ fn apply(client: &mut Client, me: PlayerId) {
                 let bodies = parts.bodies.get_or_insert_with(|| Bodies::new(scene, replica, parts.time));
                 if bodies.drives(id) {
                     gained.push((id, known));
-                    let place = parts.own.partition_point(|own| *own < word.part);
-                    parts.own.insert(place, word.part);
+                    // One that went and came back between two frames is still among them.
+                    if let Err(place) = parts.own.binary_search(&word.part) {
+                        parts.own.insert(place, word.part);
+                    }
                 }
             }
             PartRole::Release => {
