@@ -547,6 +547,7 @@ mod tests {
     use super::*;
     use crate::entropy::SeedEntropy;
     use crate::netcode::cipher::PacketCipher;
+    use crate::session::Reassembly;
 
     // N-13: a peer that keeps sending faults inside its session is disconnected with the reason.
     #[test]
@@ -564,7 +565,8 @@ mod tests {
         };
         let mut connection = Connection::new(setup, Tunnel::new(cipher(1), cipher(2), 0), Duration::ZERO);
         let mut peer = Tunnel::new(cipher(2), cipher(1), 0);
-        let (mut desk, mut ingress, mut datagram) = (Desk::new(1 << 20, SeedEntropy::from_number(1)), vec![], vec![]);
+        let (mut desk, mut ingress, mut datagram) =
+            (Desk::new(Reassembly::of_one(1 << 20), SeedEntropy::from_number(1)), vec![], vec![]);
         let mut fault = |second: u64, connection: &mut Connection, desk: &mut Desk| {
             peer.write(PacketKind::Payload, &[0x7F; 30], &mut datagram);
             let from = connection.address;

@@ -60,7 +60,8 @@ pub enum Fault {
     WindowBytes,
     /// A message id too far ahead.
     WindowIds,
-    /// Dropped because the whole shard holds too many bytes in unfinished messages; the peer resends.
+    /// Dropped because the whole shard, or the connection beside the others, holds too many bytes in unfinished messages; the peer
+    /// resends.
     ReassemblyFull,
     /// Names a connection that does not exist.
     UnknownConnection,

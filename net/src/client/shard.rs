@@ -16,7 +16,7 @@ use crate::netcode::cipher::PacketCipher;
 use crate::netcode::packet::{ChallengeBody, PacketKind, Request};
 use crate::netcode::token::ConnectToken;
 use crate::netcode::tunnel::Tunnel;
-use crate::session::Desk;
+use crate::session::{Desk, Reassembly};
 use crate::shard::Shard;
 use crate::stats::ConnectionStats;
 
@@ -73,7 +73,7 @@ impl ClientShard {
         Self {
             config,
             token,
-            desk: Desk::new(MAX_REASSEMBLY_BYTES, entropy),
+            desk: Desk::new(Reassembly::of_one(MAX_REASSEMBLY_BYTES), entropy),
             stage: Stage::Requesting(tunnel),
             started: now,
             server: 0,

@@ -29,7 +29,8 @@ pub struct ServerConfig {
     pub session: SessionConfig,
     /// Limits on handshakes.
     pub limits: AdmissionLimits,
-    /// Most bytes all connections together may hold in unfinished or waiting messages. Default 256 MiB.
+    /// Most bytes all connections together may hold in unfinished or waiting messages; each may hold half of what is left, so
+    /// one alone a third. Messages to a server should be shorter than that. Default 256 MiB.
     pub max_reassembly_bytes: usize,
     /// Whether clients that announce the extension are answered; foreign clients never see it. Default true.
     pub extension: bool,

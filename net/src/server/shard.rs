@@ -20,7 +20,7 @@ use crate::server::admission::{Admission, Admitted, Calendar};
 use crate::server::config::ServerConfig;
 use crate::server::registry::{Holder, Registry};
 use crate::server::timers::Timers;
-use crate::session::Desk;
+use crate::session::{Desk, Reassembly};
 use crate::shard::Shard;
 use crate::stats::ConnectionStats;
 
@@ -120,7 +120,7 @@ impl ServerShard {
         let mut entropy = SeedEntropy::new(seed);
         entropy.fill(&mut [0; 32]);
         Self {
-            desk: Desk::new(config.max_reassembly_bytes, entropy),
+            desk: Desk::new(Reassembly::shared(config.max_reassembly_bytes), entropy),
             admission: Admission::new(&config, registry.clone(), calendar, seed),
             slots: Vec::new(),
             free: Vec::new(),

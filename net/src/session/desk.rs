@@ -7,8 +7,8 @@ use crate::event::Ingress;
 use crate::id::{ConnectionId, ReceiptKey};
 use crate::session::checks::Checks;
 use crate::session::frame::Frame;
-use crate::session::inbound::Reassembly;
 use crate::session::inbox::Inbox;
+use crate::session::reassembly::Reassembly;
 use crate::session::recovery::Settled;
 use crate::session::sent::Carried;
 
@@ -39,7 +39,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn new(max_reassembly_bytes: usize, entropy: SeedEntropy) -> Self {
+    pub(crate) fn new(reassembly: Reassembly, entropy: SeedEntropy) -> Self {
         Self {
             counters: Counters::default(),
             arena: Arena::new(CHUNK_BYTES, CHUNKS),
@@ -47,7 +47,7 @@ impl Desk {
             frames: Vec::new(),
             checks: Checks::default(),
             entropy,
-            reassembly: Reassembly { used: 0, max: max_reassembly_bytes },
+            reassembly,
             settled: Settled::default(),
             carried: Vec::new(),
             delivered: Vec::new(),

@@ -14,6 +14,7 @@ use crate::session::config::SessionConfig;
 use crate::session::desk::Desk;
 use crate::session::frame::{LaneHead, WireId, write_head, write_ping};
 use crate::session::inbound::MAX_STALL;
+use crate::session::reassembly::Reassembly;
 use crate::session::received::LAZY_DELAY;
 use crate::session::sent::{MAX_OPEN_PACKETS, MAX_PACKETS};
 use crate::session::state::Session;
@@ -53,7 +54,12 @@ impl Bench {
     fn starting_at(first: u64) -> Self {
         let config = SessionConfig { first_packet: first, ..SessionConfig::default() };
         let session = Session::new(ConnectionId::new(0, 0, 1), lanes(), config, NOW);
-        Self { session, desk: Desk::new(1 << 20, SeedEntropy::from_number(1)), events: vec![], number: first }
+        Self {
+            session,
+            desk: Desk::new(Reassembly::of_one(1 << 20), SeedEntropy::from_number(1)),
+            events: vec![],
+            number: first,
+        }
     }
 
     /// Lets the peer send one packet of frames.

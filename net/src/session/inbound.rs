@@ -14,13 +14,6 @@ use crate::session::varint::widen;
 /// Longest an unfinished message may go without a new part.
 pub(crate) const MAX_STALL: Duration = Duration::from_secs(30);
 
-/// Bytes held in unfinished and waiting messages by all connections of a shard.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reassembly {
-    pub(crate) used: usize,
-    pub(crate) max: usize,
-}
-
 enum Waiting {
     Whole(Vec<u8>),
     Parts { bytes: Vec<u8>, blocks: Blocks, touched: Duration },

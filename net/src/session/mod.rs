@@ -11,6 +11,7 @@ mod moment;
 mod outbound;
 mod pacer;
 mod packing;
+mod reassembly;
 mod received;
 mod recovery;
 mod rtt;
@@ -22,6 +23,7 @@ mod varint;
 pub use config::SessionConfig;
 
 pub(crate) use desk::Desk;
+pub(crate) use reassembly::Reassembly;
 pub(crate) use state::Session;
 pub(crate) use varint::widen;
 

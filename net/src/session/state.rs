@@ -168,7 +168,7 @@ impl Session {
         frames.clear();
         let read = reader.read_all(&mut frames).map_err(|_| Fault::Frame);
         let outcome = read.and_then(|()| self.check(&frames, &mut desk.checks)).and_then(|extra| {
-            if desk.reassembly.used + extra > desk.reassembly.max {
+            if extra > 0 && !desk.reassembly.admits(self.held_bytes(), extra) {
                 return Err(Fault::ReassemblyFull);
             }
             let (urgency, farewell) = self.take(now, (payload, &frames), desk, ingress);
