@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use tidelock::net::io::Driver;
+use tidelock::net::io::{Driver, thread_time};
 use tidelock::net::{Counters, Egress, Ingress, Shard};
 
 use super::junk::Junk;
@@ -20,7 +20,14 @@ const MOST_BEATS: f64 = 20.0;
 /// Junk that somebody sends the server while others play.
 pub(crate) struct Flood {
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<u64>,
+    thread: JoinHandle<Flooded>,
+}
+
+/// What was sent, and the processor time it took to send: with what the kernel did to deliver it, on loopback.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Flooded {
+    pub(crate) datagrams: u64,
+    pub(crate) time: Duration,
 }
 
 impl Flood {
@@ -39,8 +46,8 @@ impl Flood {
         Ok(Self { stop, thread })
     }
 
-    /// Stops, and says how many were sent.
-    pub(crate) fn end(self) -> u64 {
+    /// Stops, and says what was sent.
+    pub(crate) fn end(self) -> Flooded {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap_or_default()
     }
@@ -92,7 +99,7 @@ impl Shard for Source {
     }
 }
 
-fn flood(mut sources: Vec<Driver<Source>>, rate: u32, stop: &AtomicBool) -> u64 {
+fn flood(mut sources: Vec<Driver<Source>>, rate: u32, stop: &AtomicBool) -> Flooded {
     let (begun, mut told, mut turn) = (Instant::now(), 0, 0);
     let most = (MOST_BEATS * BEAT.as_secs_f64() * f64::from(rate)).ceil() as u64;
     let (mut wishes, mut heard) = (Vec::new(), Vec::new());
@@ -105,5 +112,5 @@ fn flood(mut sources: Vec<Driver<Source>>, rate: u32, stop: &AtomicBool) -> u64 
         let _ = source.poll(begun.elapsed(), Some(Duration::ZERO), &mut wishes, &mut heard);
         thread::sleep(BEAT);
     }
-    sources.iter().map(|source| source.counters().sent).sum()
+    Flooded { datagrams: sources.iter().map(|source| source.counters().sent).sum(), time: thread_time() }
 }

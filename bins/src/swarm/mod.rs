@@ -60,7 +60,8 @@ pub(crate) fn run(args: &SwarmArgs) -> Result<(), Failure> {
     let before = metrics.map(|address| server_word(address, 1.0)).transpose()?;
     let flood = (args.junk > 0).then(|| Flood::start(args.server, args.junk, args.bots, args.seed)).transpose()?;
     let measured = measure(args, &crew, &mut progress);
-    report.junk = flood.map_or(0, Flood::end);
+    let flooded = flood.map(Flood::end).unwrap_or_default();
+    (report.junk, report.junk_time_s) = (flooded.datagrams, flooded.time.as_secs_f64());
     progress.end();
     report.seconds = measured;
     report.server = match (metrics, before) {

@@ -66,8 +66,9 @@ pub(crate) struct Report {
     pub(crate) loss_up: Spread,
     /// Messages of the server the bots could not read.
     pub(crate) faults: u64,
-    /// Datagrams of junk sent.
+    /// Datagrams of junk sent, and the processor time that took, in seconds.
     pub(crate) junk: u64,
+    pub(crate) junk_time_s: f64,
     /// How late the bots' own updates began.
     pub(crate) lateness_ms: Spread,
     /// Whether the swarm itself could not keep up.
@@ -121,9 +122,10 @@ impl fmt::Display for Report {
         if self.junk > 0 {
             writeln!(
                 f,
-                "  junk sent            {} datagrams, {:.0} a second",
+                "  junk sent            {} datagrams, {:.0} a second, by {:.2} of a core",
                 self.junk,
-                self.junk as f64 / self.seconds
+                self.junk as f64 / self.seconds,
+                self.junk_time_s / self.seconds
             )?;
         }
         writeln!(f, "  corrections          {}", counts(self.corrections.iter()))?;
