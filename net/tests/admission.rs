@@ -275,7 +275,7 @@ fn handshakes_survive_loss() {
 fn clients_that_die_leave_nothing() {
     let mut world = World::standard(9);
     let mut names = std::collections::BTreeSet::new();
-    let rounds = runs(40);
+    let rounds = runs(40).max(40);
     for round in 0..rounds {
         let peer = world.join(ClientConfig::default(), link(10, 0.05), link(10, 0.05));
         world.run((1 + round * 3 % 120) as u32 * MS);
